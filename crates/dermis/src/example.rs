@@ -1,0 +1,177 @@
+//! Example meshes in known poses, and which of them a fit may see.
+
+use glam::DVec3;
+
+use crate::mesh::{MeshError, TriMesh};
+use crate::rig::{Pose, RigError, Skeleton};
+
+/// A pose and the mesh that it should produce.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// Name shown in reports, such as a frame or a file.
+    pub name: String,
+    /// The skeleton's configuration.
+    pub pose: Pose,
+    /// Where every vertex should be, in model units.
+    pub positions: Vec<DVec3>,
+}
+
+/// A rest mesh, a skeleton, and examples of how the mesh should move with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExampleSet {
+    rest: TriMesh,
+    skeleton: Skeleton,
+    examples: Vec<Example>,
+}
+
+/// What can be wrong with a set of examples.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExampleError {
+    /// An example's mesh is not in correspondence with the rest mesh.
+    #[error("example {name}: {source}")]
+    Mesh {
+        /// Name of the example.
+        name: String,
+        /// What is wrong with its mesh.
+        source: MeshError,
+    },
+    /// An example's pose does not fit the skeleton.
+    #[error("example {name}: {source}")]
+    Pose {
+        /// Name of the example.
+        name: String,
+        /// What is wrong with its pose.
+        source: RigError,
+    },
+    /// A split names an example that does not exist, or leaves nothing to fit.
+    #[error("{problem}")]
+    Split {
+        /// What is wrong with the split.
+        problem: String,
+    },
+}
+
+/// Which examples are held out of a fit, to see how well it generalises.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Split {
+    /// Fit all of them; nothing is left to test on.
+    #[default]
+    TrainOnAll,
+    /// Hold out every n-th: numbers n-1, 2n-1, ... counting from 0.
+    EveryNth(usize),
+    /// As many fits as examples, each with one example held out.
+    LeaveOneOut,
+    /// Hold out exactly these, counting from 0.
+    HoldOut(Vec<usize>),
+}
+
+/// One fit's share of the examples, by index, both in rising order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fold {
+    /// What the fit sees.
+    pub training: Vec<usize>,
+    /// What it is tested on.
+    pub held_out: Vec<usize>,
+}
+
+impl ExampleSet {
+    /// Checks that every example has the rest mesh's vertices and the skeleton's bones.
+    ///
+    /// # Errors
+    /// The first [`ExampleError`] found, by name of the example.
+    pub fn new(
+        rest: TriMesh,
+        skeleton: Skeleton,
+        examples: Vec<Example>,
+    ) -> Result<Self, ExampleError> {
+        for example in &examples {
+            let mesh_error = |source| ExampleError::Mesh {
+                name: example.name.clone(),
+                source,
+            };
+            if example.positions.len() != rest.vertex_count() {
+                return Err(mesh_error(MeshError::CountMismatch {
+                    what: "vertices",
+                    expected: rest.vertex_count(),
+                    found: example.positions.len(),
+                }));
+            }
+            if let Some(vertex) = example.positions.iter().position(|p| !p.is_finite()) {
+                return Err(mesh_error(MeshError::NotFinite { vertex }));
+            }
+            let pose_error = |source| ExampleError::Pose {
+                name: example.name.clone(),
+                source,
+            };
+            let palette = skeleton.palette(&example.pose).map_err(pose_error)?;
+            if palette.model_from_bone.iter().any(|m| !m.is_finite()) {
+                return Err(pose_error(RigError::NotFinite {
+                    what: "a bone's matrix".to_owned(),
+                }));
+            }
+        }
+        Ok(Self {
+            rest,
+            skeleton,
+            examples,
+        })
+    }
+
+    /// The mesh in its rest pose.
+    pub fn rest(&self) -> &TriMesh {
+        &self.rest
+    }
+
+    /// The bones.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    /// All examples in order.
+    pub fn examples(&self) -> &[Example] {
+        &self.examples
+    }
+
+    /// The folds of a split: one, or one per example for [`Split::LeaveOneOut`].
+    ///
+    /// # Errors
+    /// [`ExampleError::Split`] when a fold would have no training example or names a missing one.
+    pub fn folds(&self, split: &Split) -> Result<Vec<Fold>, ExampleError> {
+        let count = self.examples.len();
+        let fold = |held_out: Vec<usize>| Fold {
+            training: (0..count).filter(|k| !held_out.contains(k)).collect(),
+            held_out,
+        };
+        let folds = match split {
+            Split::TrainOnAll => vec![fold(Vec::new())],
+            Split::EveryNth(n) => {
+                let n = (*n).max(1);
+                vec![fold((0..count).filter(|k| k % n == n - 1).collect())]
+            }
+            Split::LeaveOneOut => (0..count).map(|k| fold(vec![k])).collect(),
+            Split::HoldOut(chosen) => {
+                if let Some(&k) = chosen.iter().find(|&&k| k >= count) {
+                    return Err(ExampleError::Split {
+                        problem: format!(
+                            "example {k} cannot be held out: the examples are numbered 0 to {}",
+                            count.saturating_sub(1)
+                        ),
+                    });
+                }
+                let mut held_out = chosen.clone();
+                held_out.sort_unstable();
+                held_out.dedup();
+                vec![fold(held_out)]
+            }
+        };
+        if folds.is_empty() || folds.iter().any(|fold| fold.training.is_empty()) {
+            return Err(ExampleError::Split {
+                problem: format!(
+                    "of {count} examples none would be left to fit: hold out fewer, or give more"
+                ),
+            });
+        }
+        Ok(folds)
+    }
+}

@@ -1,0 +1,78 @@
+//! Skeletons, poses and clips: what moves a skin.
+
+mod clip;
+mod palette;
+mod pose;
+mod skeleton;
+mod trs;
+
+pub use clip::{Channel, Clip, Interpolation, Keys};
+pub use palette::Palette;
+pub use pose::Pose;
+pub use skeleton::{Bone, BoneId, Skeleton};
+pub use trs::Trs;
+
+/// What can be wrong with a skeleton, a pose or a clip.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RigError {
+    /// A skeleton holds more bones than an index can name.
+    #[error("a skeleton has at most 65535 bones, found {found}")]
+    TooManyBones {
+        /// How many bones were given.
+        found: usize,
+    },
+    /// Parents must come before their children.
+    #[error("bone {bone} ({name}) has parent {parent}: a parent must come before its children")]
+    ParentOrder {
+        /// Index of the child.
+        bone: usize,
+        /// Name of the child.
+        name: String,
+        /// Index of the parent that was given.
+        parent: usize,
+    },
+    /// A matrix or a key holds NaN or infinity.
+    #[error("{what} is not finite")]
+    NotFinite {
+        /// Which bone, pose or key.
+        what: String,
+    },
+    /// A rest matrix cannot be inverted.
+    #[error("the rest matrix of bone {bone} ({name}) is singular, so nothing can be bound to it")]
+    SingularRest {
+        /// Index of the bone.
+        bone: usize,
+        /// Name of the bone.
+        name: String,
+    },
+    /// A pose belongs to another skeleton.
+    #[error("expected {expected} {what}, found {found}")]
+    CountMismatch {
+        /// What was counted.
+        what: &'static str,
+        /// How many the skeleton or skin has.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// A transform is more than translation, rotation and scale.
+    #[error(
+        "{what} is sheared by {shear:.2e}: it is no translation, rotation and scale, \
+         so a glTF node cannot hold it"
+    )]
+    Sheared {
+        /// Which bone and pose.
+        what: String,
+        /// Largest cosine between two axes that should be perpendicular.
+        shear: f64,
+    },
+    /// The keys of a channel do not fit together.
+    #[error("clip {clip}: {problem}")]
+    BadKeys {
+        /// Name of the clip.
+        clip: String,
+        /// What is wrong.
+        problem: String,
+    },
+}

@@ -1,0 +1,161 @@
+//! A fitted skin: a pose program and a vertex program, and the plain evaluation of both.
+
+mod correction;
+mod eval;
+mod rows;
+mod vertex_program;
+
+pub use correction::{Correction, Delta};
+pub use rows::Rows;
+pub use vertex_program::{Influence, LinearProgram, SsdProgram, VertexProgram, Weight};
+
+use crate::rig::{Clip, Palette, Pose, RigError, Skeleton};
+
+/// What can be wrong with a skin.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkinError {
+    /// The pose does not belong to the skin's skeleton.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    /// An influence names a bone that does not exist.
+    #[error("vertex {vertex} is influenced by bone {bone}, but there are only {bone_count} bones")]
+    BoneOutOfRange {
+        /// Index of the vertex.
+        vertex: usize,
+        /// The bone that it names.
+        bone: usize,
+        /// How many bones there are.
+        bone_count: usize,
+    },
+    /// Lists per vertex have different lengths.
+    #[error("expected {expected} {what}, found {found}")]
+    CountMismatch {
+        /// What was counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A correction moves a vertex that does not exist.
+    #[error("correction {name} moves vertex {vertex}, but there are only {vertex_count} vertices")]
+    CorrectionOutOfRange {
+        /// Name of the correction.
+        name: String,
+        /// The vertex that it names.
+        vertex: usize,
+        /// How many vertices there are.
+        vertex_count: usize,
+    },
+    /// A weight or a position holds NaN or infinity.
+    #[error("vertex {vertex} has a weight or rest position that is not finite")]
+    NotFinite {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+}
+
+/// A model that turns a pose into vertex positions.
+///
+/// The **pose program** chains a pose down the skeleton to a palette of matrices and passes the
+/// pose's coefficients on; the **vertex program** does the rest. Every linear model compiles to
+/// one vertex program, [`LinearProgram`]: see [`Skin::to_linear`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skin {
+    /// The bones that pose it.
+    pub skeleton: Skeleton,
+    /// What each vertex does with the matrices.
+    pub program: VertexProgram,
+    /// Names and defaults of the coefficients, one per correction of the vertex program.
+    pub coefficients: Vec<Coefficient>,
+}
+
+/// A slider of a skin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coefficient {
+    /// Name shown to people and written to files.
+    pub name: String,
+    /// Value when a pose says nothing.
+    pub default: f64,
+}
+
+/// What the pose program hands to the vertex program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PosedInputs {
+    /// `G_j` for every bone.
+    pub palette: Palette,
+    /// One number per correction.
+    pub coefficients: Vec<f64>,
+}
+
+impl Skin {
+    /// Checks a skin: bones in range, lists of equal length, every number finite.
+    ///
+    /// # Errors
+    /// The first [`SkinError`] found.
+    pub fn new(
+        skeleton: Skeleton,
+        program: VertexProgram,
+        coefficients: Vec<Coefficient>,
+    ) -> Result<Self, SkinError> {
+        program.check(skeleton.bone_count())?;
+        if program.correction_count() != coefficients.len() {
+            return Err(SkinError::CountMismatch {
+                what: "coefficients",
+                expected: program.correction_count(),
+                found: coefficients.len(),
+            });
+        }
+        Ok(Self {
+            skeleton,
+            program,
+            coefficients,
+        })
+    }
+
+    /// How many vertices the skin moves.
+    pub fn vertex_count(&self) -> usize {
+        self.program.vertex_count()
+    }
+
+    /// The value of every coefficient when a pose says nothing.
+    pub fn default_coefficients(&self) -> Vec<f64> {
+        self.coefficients.iter().map(|c| c.default).collect()
+    }
+
+    /// The pose of a clip at a time in seconds.
+    pub fn sample(&self, clip: &Clip, time: f64) -> Pose {
+        clip.sample(&self.skeleton, &self.default_coefficients(), time)
+    }
+
+    /// The pose program: matrices and coefficients of a pose.
+    ///
+    /// # Errors
+    /// [`SkinError::Rig`] when the pose has another number of bones, and
+    /// [`SkinError::CountMismatch`] when it has more coefficients than the skin.
+    pub fn run_pose_program(&self, pose: &Pose) -> Result<PosedInputs, SkinError> {
+        let mut coefficients = self.default_coefficients();
+        if pose.coefficients.len() > coefficients.len() {
+            return Err(SkinError::CountMismatch {
+                what: "coefficients in the pose",
+                expected: coefficients.len(),
+                found: pose.coefficients.len(),
+            });
+        }
+        coefficients[..pose.coefficients.len()].copy_from_slice(&pose.coefficients);
+        Ok(PosedInputs {
+            palette: self.skeleton.palette(pose)?,
+            coefficients,
+        })
+    }
+
+    /// The same skin with the one vertex program that every linear model compiles to.
+    pub fn to_linear(&self) -> Self {
+        Self {
+            skeleton: self.skeleton.clone(),
+            program: VertexProgram::Linear(self.program.to_linear(&self.skeleton)),
+            coefficients: self.coefficients.clone(),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What each vertex does with the matrices of a pose.
+
+use glam::{DVec3, DVec4};
+
+use super::{Correction, Delta, Rows, SkinError};
+use crate::rig::{BoneId, Skeleton};
+
+/// One bone acting on one vertex with a scalar weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weight {
+    /// The bone.
+    pub bone: BoneId,
+    /// Its share, usually 0 to 1; the shares of a vertex sum to 1.
+    pub weight: f64,
+}
+
+/// One bone acting on one vertex with an animation-space 4-vector.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Influence {
+    /// The bone.
+    pub bone: BoneId,
+    /// Position in the bone's frame times weight, and the weight as the fourth number.
+    pub p: DVec4,
+}
+
+/// Linear blend skinning (SSD): scalar weights on rest positions.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SsdProgram {
+    /// `v̂_i`, in model units.
+    pub rest_positions: Vec<DVec3>,
+    /// `w_ij`, one row per vertex.
+    pub weights: Rows<Weight>,
+    /// Rest-space displacements, added before the matrices act ("morph before skin").
+    pub corrections: Vec<Correction<DVec3>>,
+}
+
+/// The one kernel: `v_i = Σ_j G_j (p_ij + Σ_m c_m d_imj)`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LinearProgram {
+    /// `p_ij`, one row per vertex.
+    pub influences: Rows<Influence>,
+    /// `d_imj`: displacements of single items of `influences`.
+    pub corrections: Vec<Correction<DVec4>>,
+}
+
+/// The kinds of vertex program.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum VertexProgram {
+    /// Linear blend skinning, the most compact form.
+    Ssd(SsdProgram),
+    /// Animation-space vectors, the general linear form.
+    Linear(LinearProgram),
+}
+
+impl SsdProgram {
+    /// The same deformation as animation-space vectors, `p_ij = w_ij Ĝ_j⁻¹ v̂_i`.
+    pub fn to_linear(&self, skeleton: &Skeleton) -> LinearProgram {
+        let bones = skeleton.bones();
+        let influences = self
+            .weights
+            .iter()
+            .zip(&self.rest_positions)
+            .map(|(row, rest)| {
+                row.iter().map(move |&Weight { bone, weight }| {
+                    let local = bones[bone.index()].bone_from_rest.transform_point3(*rest);
+                    Influence {
+                        bone,
+                        p: weight * local.extend(1.0),
+                    }
+                })
+            })
+            .collect();
+        let spread = |delta: &Delta<DVec3>| {
+            let vertex = delta.index as usize;
+            let value = delta.value;
+            self.weights
+                .range(vertex)
+                .zip(self.weights.row(vertex))
+                .map(move |(item, &Weight { bone, weight })| {
+                    let local = bones[bone.index()].bone_from_rest.transform_vector3(value);
+                    Delta {
+                        index: item as u32,
+                        value: weight * local.extend(0.0),
+                    }
+                })
+        };
+        let corrections = self
+            .corrections
+            .iter()
+            .map(|correction| Correction {
+                deltas: correction.deltas.iter().flat_map(spread).collect(),
+            })
+            .collect();
+        LinearProgram {
+            influences,
+            corrections,
+        }
+    }
+
+    /// The rest shape with coefficients applied.
+    pub fn corrected_rest(&self, coefficients: &[f64]) -> Vec<DVec3> {
+        let mut rest = self.rest_positions.clone();
+        for (correction, &c) in self.corrections.iter().zip(coefficients) {
+            for delta in &correction.deltas {
+                rest[delta.index as usize] += c * delta.value;
+            }
+        }
+        rest
+    }
+
+    /// What a player that reads only the four largest weights of each vertex shows.
+    ///
+    /// Smaller weights are dropped and the rest scaled to sum to 1.
+    pub fn largest_weights(&self, count: usize) -> Self {
+        let weights = self
+            .weights
+            .iter()
+            .map(|row| {
+                let mut kept = row.to_vec();
+                kept.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.bone.cmp(&b.bone)));
+                kept.truncate(count);
+                let sum: f64 = kept.iter().map(|w| w.weight).sum();
+                if sum != 0.0 {
+                    kept.iter_mut().for_each(|w| w.weight /= sum);
+                }
+                kept
+            })
+            .collect();
+        Self {
+            weights,
+            ..self.clone()
+        }
+    }
+}
+
+impl VertexProgram {
+    /// How many vertices the program moves.
+    pub fn vertex_count(&self) -> usize {
+        match self {
+            Self::Ssd(ssd) => ssd.weights.len(),
+            Self::Linear(linear) => linear.influences.len(),
+        }
+    }
+
+    /// Most bones that act on one vertex.
+    pub fn max_influences(&self) -> usize {
+        match self {
+            Self::Ssd(ssd) => ssd.weights.longest(),
+            Self::Linear(linear) => linear.influences.longest(),
+        }
+    }
+
+    /// How many coefficients the program takes.
+    pub fn correction_count(&self) -> usize {
+        match self {
+            Self::Ssd(ssd) => ssd.corrections.len(),
+            Self::Linear(linear) => linear.corrections.len(),
+        }
+    }
+
+    /// The program as animation-space vectors.
+    pub fn to_linear(&self, skeleton: &Skeleton) -> LinearProgram {
+        match self {
+            Self::Ssd(ssd) => ssd.to_linear(skeleton),
+            Self::Linear(linear) => linear.clone(),
+        }
+    }
+
+    pub(super) fn check(&self, bone_count: usize) -> Result<(), SkinError> {
+        match self {
+            Self::Ssd(ssd) => {
+                if ssd.rest_positions.len() != ssd.weights.len() {
+                    return Err(SkinError::CountMismatch {
+                        what: "rows of weights",
+                        expected: ssd.rest_positions.len(),
+                        found: ssd.weights.len(),
+                    });
+                }
+                for (vertex, row) in ssd.weights.iter().enumerate() {
+                    let finite = ssd.rest_positions[vertex].is_finite()
+                        && row.iter().all(|w| w.weight.is_finite());
+                    check_vertex(vertex, row.iter().map(|w| w.bone), bone_count, finite)?;
+                }
+                check_corrections(&ssd.corrections, ssd.weights.len())
+            }
+            Self::Linear(linear) => {
+                for (vertex, row) in linear.influences.iter().enumerate() {
+                    let finite = row.iter().all(|i| i.p.is_finite());
+                    check_vertex(vertex, row.iter().map(|i| i.bone), bone_count, finite)?;
+                }
+                check_corrections(&linear.corrections, linear.influences.items().len())
+            }
+        }
+    }
+}
+
+fn check_vertex(
+    vertex: usize,
+    bones: impl IntoIterator<Item = BoneId>,
+    bone_count: usize,
+    finite: bool,
+) -> Result<(), SkinError> {
+    if !finite {
+        return Err(SkinError::NotFinite { vertex });
+    }
+    match bones.into_iter().find(|bone| bone.index() >= bone_count) {
+        None => Ok(()),
+        Some(bone) => Err(SkinError::BoneOutOfRange {
+            vertex,
+            bone: bone.index(),
+            bone_count,
+        }),
+    }
+}
+
+fn check_corrections<V>(corrections: &[Correction<V>], count: usize) -> Result<(), SkinError> {
+    for (m, correction) in corrections.iter().enumerate() {
+        for delta in &correction.deltas {
+            if delta.index as usize >= count {
+                return Err(SkinError::CorrectionOutOfRange {
+                    name: m.to_string(),
+                    vertex: delta.index as usize,
+                    vertex_count: count,
+                });
+            }
+        }
+    }
+    Ok(())
+}

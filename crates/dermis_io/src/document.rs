@@ -1,0 +1,67 @@
+//! What a file holds, whichever its format.
+
+use std::path::PathBuf;
+
+use dermis::mesh::{DrawMesh, Polygons};
+use dermis::rig::{Clip, Pose};
+use dermis::{Skin, TriMesh};
+use glam::DVec3;
+
+use crate::{Materials, SkinRecord};
+
+/// Everything that dermis understands of a file.
+///
+/// Each format fills what it has: an OBJ file a mesh, a point cache frames, a GLB a skin, clips
+/// and materials. Model space is the file's own: dermis never turns or scales what it reads.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    /// The file it came from, for messages; empty for a document made in memory.
+    pub path: PathBuf,
+    /// Each point once, in rest pose.
+    pub mesh: TriMesh,
+    /// The faces before triangulation, when the format has polygons.
+    pub polygons: Option<Polygons>,
+    /// The mesh as the file draws it: split vertices, attributes, parts.
+    pub draw: DrawMesh,
+    /// Materials that the parts of `draw` name.
+    pub materials: Materials,
+    /// The model that moves the points; one row per point of `mesh`.
+    pub skin: Option<Skin>,
+    /// Motions of the skin.
+    pub clips: Vec<Clip>,
+    /// Meshes of a sequence, each with the points of `mesh`; empty when the file has none.
+    pub frames: Vec<Frame>,
+    /// The skeleton's pose in each of `frames`; empty when the file does not say.
+    pub frame_poses: Vec<Pose>,
+    /// How fast `frames` play, when the file says.
+    pub frames_per_second: Option<f64>,
+    /// How the skin was made, from the `DERMIS_skin` extension.
+    pub record: Option<SkinRecord>,
+    /// Counts that the other fields do not show.
+    pub facts: FileFacts,
+    /// What was repaired or left out while reading, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// One mesh of a sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// Frame or file name.
+    pub name: String,
+    /// One position per point.
+    pub positions: Vec<DVec3>,
+}
+
+/// Counts of a file's own elements, for `dermis info`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileFacts {
+    /// Bytes of the file and of the buffers beside it.
+    pub bytes: u64,
+    /// Meshes (glTF), objects (OBJ), 1 elsewhere.
+    pub mesh_count: usize,
+    /// Skins, and how many joints each has.
+    pub joints_of_skin: Vec<usize>,
+    /// Morph targets of each mesh that has some.
+    pub morph_targets_of_mesh: Vec<usize>,
+}

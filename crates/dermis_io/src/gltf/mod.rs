@@ -1,0 +1,7 @@
+//! glTF 2.0: `.glb`, and `.gltf` with buffers beside it or inside.
+
+mod read;
+mod write;
+
+pub use read::read;
+pub use write::{GltfOptions, write};

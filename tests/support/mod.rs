@@ -1,0 +1,61 @@
+//! What tests of several crates share: where the optional data and clients are.
+//!
+//! Included by path (`#[path = "../../../tests/support/mod.rs"] mod support;`) because a crate of
+//! its own would have to be published with the others.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::path::{Path, PathBuf};
+
+/// The top folder of the checkout.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file or folder of the shared data sets, or `None`, said aloud, where they are absent.
+///
+/// `DERMIS_DATA` names the folder; without it, `../shared/data` beside the checkout is tried.
+/// A file that is missing from a folder that does exist fails the test.
+pub fn data(relative: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("DERMIS_DATA")
+        .map_or_else(|| repository().join("../shared/data"), PathBuf::from);
+    if !folder.is_dir() {
+        eprintln!("skipped: needs {relative}, and there is no folder {}", folder.display());
+        return None;
+    }
+    let path = folder.join(relative);
+    assert!(path.exists(), "{} is missing from the data folder", path.display());
+    Some(path)
+}
+
+/// The folder of the Node clients, or `None`, said aloud, where they are not installed.
+///
+/// With `DERMIS_REQUIRE_CLIENTS` set, as the test command does, their absence fails the test.
+pub fn node_clients() -> Option<PathBuf> {
+    let folder = repository().join("clients");
+    if folder.join("node_modules").is_dir() {
+        return Some(folder);
+    }
+    assert!(
+        std::env::var_os("DERMIS_REQUIRE_CLIENTS").is_none(),
+        "the Node clients are not installed: run npm ci in clients/"
+    );
+    eprintln!("skipped: needs the Node clients; run npm ci in clients/");
+    None
+}
+
+/// A Python with Blender's module `bpy`, or `None`, said aloud, where there is none.
+///
+/// With `DERMIS_REQUIRE_CLIENTS` set, as the test command does, its absence fails the test.
+pub fn blender_python() -> Option<PathBuf> {
+    let python = repository().join("clients/.venv/bin/python");
+    if python.is_file() {
+        return Some(python);
+    }
+    assert!(
+        std::env::var_os("DERMIS_REQUIRE_CLIENTS").is_none(),
+        "Blender's Python module is not installed: run scripts/test.sh"
+    );
+    eprintln!("skipped: needs Blender's Python module in clients/.venv; run scripts/test.sh");
+    None
+}
