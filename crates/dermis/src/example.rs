@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::mesh::{MeshError, TriMesh};
+use crate::mesh::{MeshError, TriMesh, enclosing_ball};
 use crate::rig::{Pose, RigError, Skeleton};
 
 /// A pose and the mesh that it should produce.
@@ -22,6 +22,7 @@ pub struct ExampleSet {
     rest: TriMesh,
     skeleton: Skeleton,
     examples: Vec<Example>,
+    unit_ball_radius: f64,
 }
 
 /// What can be wrong with a set of examples.
@@ -111,11 +112,19 @@ impl ExampleSet {
                 }));
             }
         }
+        let first = examples.first().map_or(rest.positions(), |e| &e.positions);
+        let radius = enclosing_ball(first).radius;
         Ok(Self {
+            unit_ball_radius: if radius > 0.0 { radius } else { 1.0 },
             rest,
             skeleton,
             examples,
         })
+    }
+
+    /// Radius of the smallest ball around the first example's mesh: the unit of `E_RMS`.
+    pub fn unit_ball_radius(&self) -> f64 {
+        self.unit_ball_radius
     }
 
     /// The mesh in its rest pose.

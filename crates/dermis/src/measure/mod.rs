@@ -1,18 +1,42 @@
-//! Numbers about a fit: how far it is from the examples.
+//! Numbers about a fit: how far it is from the examples, and what it costs.
 
+mod cost;
+mod enveloping_error;
+mod stretch;
+
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+pub use cost::Cost;
+pub(crate) use enveloping_error::posed_from_rest;
+pub use enveloping_error::rigid_squared_error;
+pub use stretch::texture_stretch;
+
+use crate::example::{Example, ExampleSet};
+use crate::mesh::vertex_normals;
+use crate::par;
+use crate::skin::{Skin, SkinError};
+
 /// How well a skin meets some examples.
+///
+/// | here | meaning |
+/// | --- | --- |
+/// | `N`, `F` | vertices, examples |
+/// | `A`, `A'` | positions of the examples and of the skin, 3N×F |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Measures {
     /// How many examples were measured.
     pub example_count: usize,
-    /// `1000 |A - A'|_F / sqrt(3NF)` with the rest mesh scaled to fit a unit ball tightly.
+    /// `1000 |A − A'|_F / √(3NF)`, the set's first mesh scaled to fit a unit ball tightly
+    /// ([Kavan10] §5).
     pub e_rms: f64,
-    /// Error over that of the best single-bone rigid prediction, in per cent; `None` when the
-    /// rigid prediction is already exact.
+    /// Error over that of the best rigid prediction, each vertex following one bone, in per cent
+    /// ([Wang07] §7.1); `None` when the rigid prediction is already exact.
     pub enveloping_error_percent: Option<f64>,
+    /// Error over that of the best motionless prediction, in per cent ([Karni04]); `None` when
+    /// nothing moves.
+    pub position_error_percent: Option<f64>,
     /// Mean distance over the rest box's diagonal.
     pub mean_distance: f64,
     /// Largest distance over the rest box's diagonal.
@@ -21,4 +45,182 @@ pub struct Measures {
     pub mean_normal_angle_deg: f64,
     /// Largest angle between vertex normals, in degrees.
     pub max_normal_angle_deg: f64,
+}
+
+/// How well a skin meets one example.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExampleMeasures {
+    /// Name of the example.
+    pub name: String,
+    /// Number of the example in its set.
+    pub index: usize,
+    /// As [`Measures::e_rms`], over this example alone.
+    pub e_rms: f64,
+    /// As [`Measures::mean_distance`].
+    pub mean_distance: f64,
+    /// As [`Measures::max_distance`].
+    pub max_distance: f64,
+    /// As [`Measures::mean_normal_angle_deg`].
+    pub mean_normal_angle_deg: f64,
+    /// As [`Measures::max_normal_angle_deg`].
+    pub max_normal_angle_deg: f64,
+}
+
+/// Measures of a skin over part of a set, as a whole and one by one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Over all examples that were measured.
+    pub total: Measures,
+    /// One by one, in the order asked for.
+    pub examples: Vec<ExampleMeasures>,
+}
+
+/// Raw sums of one example's errors.
+struct Sums {
+    squared: f64,
+    distance: f64,
+    max_distance: f64,
+    angle_deg: f64,
+    max_angle_deg: f64,
+    angle_count: usize,
+}
+
+/// Evaluates a skin in the poses of some examples and compares.
+///
+/// # Errors
+/// [`SkinError`] when the skin does not fit the examples' skeleton or vertex count.
+///
+/// # Panics
+/// When `which` names an example that does not exist.
+pub fn measure(skin: &Skin, set: &ExampleSet, which: &[usize]) -> Result<Measured, SkinError> {
+    measure_predictions(set, which, |k| skin.evaluate(&set.examples()[k].pose))
+}
+
+/// Compares predictions of some examples, made by whatever means, with the truth.
+///
+/// `predict` takes the number of an example and returns a position per vertex. Leave-one-out tests
+/// use it to answer each example with the skin that has not seen it.
+///
+/// # Errors
+/// What `predict` returns, and [`SkinError::CountMismatch`] when it returns too many or too few.
+///
+/// # Panics
+/// When `which` names an example that does not exist.
+pub fn measure_predictions(
+    set: &ExampleSet,
+    which: &[usize],
+    predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
+) -> Result<Measured, SkinError> {
+    let sums: Vec<Sums> = par::map(which.len(), |k| {
+        let example = &set.examples()[which[k]];
+        let found = predict(which[k])?;
+        if found.len() != example.positions.len() {
+            return Err(SkinError::CountMismatch {
+                what: "predicted vertices",
+                expected: example.positions.len(),
+                found: found.len(),
+            });
+        }
+        Ok(compare(&found, example, set.rest().triangles()))
+    })
+    .into_iter()
+    .collect::<Result<_, SkinError>>()?;
+
+    let vertex_count = set.rest().vertex_count().max(1) as f64;
+    let diagonal = positive_or_one(set.rest().bounds().diagonal());
+    let e_rms = |squared: f64, example_count: usize| {
+        let mean = squared / (3.0 * vertex_count * example_count.max(1) as f64);
+        1000.0 * mean.sqrt() / set.unit_ball_radius()
+    };
+    let examples = which
+        .iter()
+        .zip(&sums)
+        .map(|(&index, s)| ExampleMeasures {
+            name: set.examples()[index].name.clone(),
+            index,
+            e_rms: e_rms(s.squared, 1),
+            mean_distance: s.distance / vertex_count / diagonal,
+            max_distance: s.max_distance / diagonal,
+            mean_normal_angle_deg: s.angle_deg / s.angle_count.max(1) as f64,
+            max_normal_angle_deg: s.max_angle_deg,
+        })
+        .collect();
+
+    let squared: f64 = sums.iter().map(|s| s.squared).sum();
+    let over = |other: f64| (other > 0.0).then(|| 100.0 * (squared / other).sqrt());
+    let angle_count: usize = sums.iter().map(|s| s.angle_count).sum();
+    let largest = |value: fn(&Sums) -> f64| sums.iter().map(value).fold(0.0, f64::max);
+    let total = Measures {
+        example_count: which.len(),
+        e_rms: e_rms(squared, which.len()),
+        enveloping_error_percent: over(rigid_squared_error(set, which)),
+        position_error_percent: over(motionless_squared_error(set, which)),
+        mean_distance: sums.iter().map(|s| s.distance).sum::<f64>()
+            / (vertex_count * which.len().max(1) as f64)
+            / diagonal,
+        max_distance: largest(|s| s.max_distance) / diagonal,
+        mean_normal_angle_deg: sums.iter().map(|s| s.angle_deg).sum::<f64>()
+            / angle_count.max(1) as f64,
+        max_normal_angle_deg: largest(|s| s.max_angle_deg),
+    };
+    Ok(Measured { total, examples })
+}
+
+/// Distance of every vertex from where an example has it, in model units.
+///
+/// # Errors
+/// [`SkinError`] when the skin does not fit the example's pose.
+pub fn vertex_distances(skin: &Skin, example: &Example) -> Result<Vec<f64>, SkinError> {
+    let found = skin.evaluate(&example.pose)?;
+    Ok(found
+        .iter()
+        .zip(&example.positions)
+        .map(|(a, b)| a.distance(*b))
+        .collect())
+}
+
+fn compare(found: &[DVec3], example: &Example, triangles: &[[u32; 3]]) -> Sums {
+    let mut sums = Sums {
+        squared: 0.0,
+        distance: 0.0,
+        max_distance: 0.0,
+        angle_deg: 0.0,
+        max_angle_deg: 0.0,
+        angle_count: 0,
+    };
+    for (a, b) in found.iter().zip(&example.positions) {
+        let squared = a.distance_squared(*b);
+        let distance = squared.sqrt();
+        sums.squared += squared;
+        sums.distance += distance;
+        sums.max_distance = sums.max_distance.max(distance);
+    }
+    let normals = vertex_normals(found, triangles);
+    let expected = vertex_normals(&example.positions, triangles);
+    for (a, b) in normals.iter().zip(&expected) {
+        // A vertex without faces, or whose faces cancel, has no normal to compare.
+        if *a != DVec3::ZERO && *b != DVec3::ZERO {
+            let angle_deg = a.angle_between(*b).to_degrees();
+            sums.angle_deg += angle_deg;
+            sums.max_angle_deg = sums.max_angle_deg.max(angle_deg);
+            sums.angle_count += 1;
+        }
+    }
+    sums
+}
+
+/// Squared error when every vertex stays at its mean over the examples.
+fn motionless_squared_error(set: &ExampleSet, which: &[usize]) -> f64 {
+    let per_vertex = par::map(set.rest().vertex_count(), |i| {
+        let positions = || which.iter().map(|&k| set.examples()[k].positions[i]);
+        let mean = positions().sum::<DVec3>() / which.len().max(1) as f64;
+        positions().map(|p| p.distance_squared(mean)).sum::<f64>()
+    });
+    per_vertex.iter().sum()
+}
+
+/// A length to divide by: itself, or 1 for a mesh without extent.
+pub(crate) fn positive_or_one(length: f64) -> f64 {
+    if length > 0.0 { length } else { 1.0 }
 }

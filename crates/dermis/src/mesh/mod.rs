@@ -1,12 +1,14 @@
 //! Meshes: the geometry that is fitted, the form in which it is drawn, and what connects it.
 
 mod draw_mesh;
+mod enclosing_ball;
 mod normals;
 mod topology;
 mod tri_mesh;
 mod weld;
 
 pub use draw_mesh::{AttributeData, CustomAttribute, DrawMesh, DrawPart};
+pub use enclosing_ball::{Ball, enclosing_ball};
 pub use normals::{triangle_normals, vertex_normals};
 pub use topology::{HalfEdgeId, Topology};
 pub use tri_mesh::{Aabb, Polygons, TriMesh};

@@ -2,11 +2,10 @@
 
 mod correction;
 mod eval;
-mod rows;
 mod vertex_program;
 
+pub use crate::Rows;
 pub use correction::{Correction, Delta};
-pub use rows::Rows;
 pub use vertex_program::{Influence, LinearProgram, SsdProgram, VertexProgram, Weight};
 
 use crate::rig::{Clip, Palette, Pose, RigError, Skeleton};

@@ -151,6 +151,14 @@ impl VertexProgram {
         }
     }
 
+    /// The bone of every influence, vertex by vertex.
+    pub fn bones(&self) -> Box<dyn Iterator<Item = BoneId> + '_> {
+        match self {
+            Self::Ssd(ssd) => Box::new(ssd.weights.items().iter().map(|w| w.bone)),
+            Self::Linear(linear) => Box::new(linear.influences.items().iter().map(|i| i.bone)),
+        }
+    }
+
     /// How many coefficients the program takes.
     pub fn correction_count(&self) -> usize {
         match self {

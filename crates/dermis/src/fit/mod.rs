@@ -1,0 +1,41 @@
+//! Ways to make a [`Skin`](crate::Skin) from examples: one file per way in, one kind of way out.
+
+mod report;
+mod ssd;
+
+pub use report::{FitReport, Fitted, RigDiagnosis, evaluate_fit};
+pub use ssd::{Candidates, SsdOptions, fit_ssd};
+
+use crate::example::ExampleError;
+use crate::skin::SkinError;
+
+/// Why a fit could not be made. A poor fit is no error: it is in the report.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// There is nothing to learn from.
+    #[error("a fit needs at least one training example and one bone, found {examples} and {bones}")]
+    NothingToFit {
+        /// Training examples.
+        examples: usize,
+        /// Bones of the skeleton.
+        bones: usize,
+    },
+    /// An option is outside its range.
+    #[error("option {option}: {problem}")]
+    BadOption {
+        /// Name of the option.
+        option: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The examples cannot be split as asked.
+    #[error(transparent)]
+    Examples(#[from] ExampleError),
+    /// The result is no valid skin.
+    #[error(transparent)]
+    Skin(#[from] SkinError),
+    /// The progress callback stopped the job.
+    #[error("stopped before it was finished")]
+    Stopped,
+}

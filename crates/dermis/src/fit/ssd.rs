@@ -1,0 +1,331 @@
+//! Linear blend skinning (SSD) from examples: which bones move each vertex, and by how much.
+//!
+//! Every vertex is a small problem of its own: find weights, none negative, summing to 1, at most a
+//! few of them, with which the bones' rigid predictions blend to what the examples show
+//! ([James05] §4, with the sum held exactly instead of by a soft row). Candidate bones are those
+//! that predict the vertex best alone; [`SimplexLs`] does the rest.
+//!
+//! Optionally the rest positions are fitted too, in turn with the weights ([Mohr03] §4): with the
+//! weights fixed, a vertex's best rest position is a 3×3 linear system.
+//!
+//! Linear blend skinning cannot turn without shrinking: a limb twisted by θ keeps `cos(θ/2)` of its
+//! radius where two bones share it equally, and no choice of weights mends that.
+
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::{FitError, Fitted};
+use crate::example::ExampleSet;
+use crate::measure::posed_from_rest;
+use crate::mesh::Topology;
+use crate::par;
+use crate::progress::{Progress, Stage};
+use crate::rig::BoneId;
+use crate::skin::{Rows, Skin, SsdProgram, VertexProgram, Weight};
+use crate::solve::SimplexLs;
+
+/// Which bones a vertex may choose from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Candidates {
+    /// Every bone. Exact, but a distant bone that happens to move alike may be chosen.
+    All,
+    /// The `count` bones that predict the vertex best alone.
+    BestAlone {
+        /// How many, at least 1.
+        count: usize,
+    },
+    /// The bones that predict the vertex or one of its mesh neighbours best alone, `count` each.
+    ///
+    /// Steadier near creases and where few poses are given, for a larger choice.
+    BestNearby {
+        /// How many of each vertex, at least 1.
+        count: usize,
+    },
+}
+
+/// How to fit linear blend skinning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SsdOptions {
+    /// Most bones that may move one vertex; at least 1, default 4 (what engines read first).
+    pub max_influences: usize,
+    /// Which bones a vertex may choose from; default the 12 best alone.
+    pub candidates: Candidates,
+    /// Rounds of fitting rest positions and weights in turn; default 0: the rest mesh is kept.
+    pub rest_rounds: usize,
+    /// How strongly a fitted rest position is held at the given one, as a share of one example's
+    /// pull; at least 0, default 0.01. Larger stays closer.
+    pub rest_stiffness: f64,
+}
+
+impl Default for SsdOptions {
+    fn default() -> Self {
+        Self {
+            max_influences: 4,
+            candidates: Candidates::BestAlone { count: 12 },
+            rest_rounds: 0,
+            rest_stiffness: 0.01,
+        }
+    }
+}
+
+impl SsdOptions {
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`FitError::BadOption`] naming the first that is not.
+    pub fn check(&self) -> Result<(), FitError> {
+        let bad = |option, problem: &str| {
+            Err(FitError::BadOption {
+                option,
+                problem: problem.to_owned(),
+            })
+        };
+        if self.max_influences == 0 {
+            return bad("max_influences", "at least 1 bone must be allowed");
+        }
+        if let Candidates::BestAlone { count: 0 } | Candidates::BestNearby { count: 0 } =
+            self.candidates
+        {
+            return bad("candidates", "at least 1 bone must be allowed");
+        }
+        if !(self.rest_stiffness >= 0.0 && self.rest_stiffness.is_finite()) {
+            return bad("rest_stiffness", "expected a number of at least 0");
+        }
+        Ok(())
+    }
+}
+
+/// Fits weights, and rest positions if asked, to the examples numbered in `training`.
+///
+/// Cost: O(V·b·K) to choose candidates and O(V·c·K) per solver step, for V vertices, b bones,
+/// K examples and c candidates. The result is the same on any number of threads.
+///
+/// ```
+/// use dermis::fit::{SsdOptions, fit_ssd};
+/// use dermis::progress::Silent;
+///
+/// let arm = dermis::synth::arm(&Default::default()).examples;
+/// let training: Vec<usize> = (0..arm.examples().len()).collect();
+/// let fitted = fit_ssd(&arm, &training, &SsdOptions::default(), &Silent)?;
+/// assert_eq!(fitted.skin.vertex_count(), arm.rest().vertex_count());
+/// # Ok::<(), dermis::fit::FitError>(())
+/// ```
+///
+/// # Errors
+/// [`FitError::NothingToFit`], [`FitError::BadOption`], and [`FitError::Stopped`] when `progress`
+/// says so.
+pub fn fit_ssd(
+    set: &ExampleSet,
+    training: &[usize],
+    options: &SsdOptions,
+    progress: &dyn Progress,
+) -> Result<Fitted, FitError> {
+    options.check()?;
+    let bone_count = set.skeleton().bone_count();
+    if training.is_empty() || bone_count == 0 {
+        return Err(FitError::NothingToFit {
+            examples: training.len(),
+            bones: bone_count,
+        });
+    }
+    let problem = Problem::new(set, training);
+    let allowed = match options.candidates {
+        Candidates::All => None,
+        Candidates::BestAlone { count } => Some(problem.best_alone(count, progress)?),
+        Candidates::BestNearby { count } => {
+            let alone = problem.best_alone(count, progress)?;
+            Some(with_neighbors(set, &alone))
+        }
+    };
+
+    let mut rest = set.rest().positions().to_vec();
+    let mut solved = problem.solve_weights(&rest, allowed.as_deref(), options, progress)?;
+    let mut round_errors = vec![problem.rms(&solved)];
+    for _ in 0..options.rest_rounds {
+        rest = problem.solve_rest(&solved, options.rest_stiffness);
+        solved = problem.solve_weights(&rest, allowed.as_deref(), options, progress)?;
+        round_errors.push(problem.rms(&solved));
+    }
+    let program = SsdProgram {
+        rest_positions: rest,
+        weights: solved
+            .into_iter()
+            .map(|vertex| vertex.weights)
+            .collect::<Rows<_>>(),
+        corrections: Vec::new(),
+    };
+    Ok(Fitted {
+        skin: Skin::new(
+            set.skeleton().clone(),
+            VertexProgram::Ssd(program),
+            Vec::new(),
+        )?,
+        round_errors,
+    })
+}
+
+/// The weights of one vertex.
+struct VertexWeights {
+    weights: Vec<Weight>,
+    squared_error: f64,
+}
+
+struct Problem<'a> {
+    set: &'a ExampleSet,
+    training: &'a [usize],
+    /// `N_j` by bone, then by training example, so that a column is filled in one sweep.
+    posed_from_rest: Vec<Vec<DAffine3>>,
+}
+
+impl<'a> Problem<'a> {
+    fn new(set: &'a ExampleSet, training: &'a [usize]) -> Self {
+        let by_example = posed_from_rest(set, training);
+        let posed_from_rest = (0..set.skeleton().bone_count())
+            .map(|j| by_example.iter().map(|matrices| matrices[j]).collect())
+            .collect();
+        Self {
+            set,
+            training,
+            posed_from_rest,
+        }
+    }
+
+    fn targets(&self, i: usize, into: &mut Vec<DVec3>) {
+        into.clear();
+        into.extend(
+            self.training
+                .iter()
+                .map(|&k| self.set.examples()[k].positions[i]),
+        );
+    }
+
+    /// For every vertex the bones that predict it best alone, best first.
+    fn best_alone(&self, count: usize, progress: &dyn Progress) -> Result<Vec<Vec<u16>>, FitError> {
+        let vertex_count = self.set.rest().vertex_count();
+        let stage = Stage::new(progress, "choosing bones", vertex_count);
+        let bone_count = self.posed_from_rest.len();
+        let best = par::map_with(vertex_count, Vec::new, |targets, i| {
+            if !stage.step() {
+                return Vec::new();
+            }
+            self.targets(i, targets);
+            let rest = self.set.rest().positions()[i];
+            let error = |matrices: &Vec<DAffine3>| -> f64 {
+                matrices
+                    .iter()
+                    .zip(&*targets)
+                    .map(|(m, target)| m.transform_point3(rest).distance_squared(*target))
+                    .sum()
+            };
+            let errors: Vec<f64> = self.posed_from_rest.iter().map(error).collect();
+            let mut order: Vec<u16> = (0..bone_count as u16).collect();
+            let rank = |a: &u16, b: &u16| {
+                let error = |j: &u16| errors[usize::from(*j)];
+                error(a).total_cmp(&error(b)).then(a.cmp(b))
+            };
+            if count < bone_count {
+                order.select_nth_unstable_by(count, rank);
+                order.truncate(count);
+            }
+            order.sort_unstable_by(rank);
+            order
+        });
+        if stage.is_stopped() {
+            return Err(FitError::Stopped);
+        }
+        Ok(best)
+    }
+
+    fn solve_weights(
+        &self,
+        rest: &[DVec3],
+        allowed: Option<&[Vec<u16>]>,
+        options: &SsdOptions,
+        progress: &dyn Progress,
+    ) -> Result<Vec<VertexWeights>, FitError> {
+        struct Scratch {
+            solver: SimplexLs,
+            targets: Vec<DVec3>,
+            columns: Vec<f64>,
+        }
+        let every_bone: Vec<u16> = (0..self.posed_from_rest.len() as u16).collect();
+        let stage = Stage::new(progress, "fitting weights", rest.len());
+        let scratch = || Scratch {
+            solver: SimplexLs::new(),
+            targets: Vec::new(),
+            columns: Vec::new(),
+        };
+        let solved = par::map_with(rest.len(), scratch, |scratch, i| {
+            if !stage.step() {
+                return None;
+            }
+            let bones = allowed.map_or(&every_bone, |allowed| &allowed[i]);
+            self.targets(i, &mut scratch.targets);
+            scratch.columns.clear();
+            for &j in bones {
+                let matrices = &self.posed_from_rest[usize::from(j)];
+                for (matrix, target) in matrices.iter().zip(&scratch.targets) {
+                    let miss = matrix.transform_point3(rest[i]) - *target;
+                    scratch.columns.extend_from_slice(&miss.to_array());
+                }
+            }
+            let rows = 3 * self.training.len();
+            let solution = scratch
+                .solver
+                .solve(&scratch.columns, rows, options.max_influences);
+            let weight = |&(column, weight): &(usize, f64)| Weight {
+                bone: BoneId(bones[column]),
+                weight,
+            };
+            Some(VertexWeights {
+                weights: solution.weights.iter().map(weight).collect(),
+                squared_error: solution.squared_error,
+            })
+        });
+        if stage.is_stopped() {
+            return Err(FitError::Stopped);
+        }
+        Ok(solved.into_iter().flatten().collect())
+    }
+
+    /// The rest position of every vertex that suits its weights best.
+    ///
+    /// Minimises `Σ_k |M_k v̂ + t_k − v_k|² + s |v̂ − v̂₀|²` with the blended matrices `(M_k, t_k)`.
+    fn solve_rest(&self, solved: &[VertexWeights], stiffness: f64) -> Vec<DVec3> {
+        par::map_with(solved.len(), Vec::new, |targets, i| {
+            self.targets(i, targets);
+            let given = self.set.rest().positions()[i];
+            let mut normal_matrix = DMat3::from_diagonal(DVec3::splat(stiffness));
+            let mut right = stiffness * given;
+            for (k, target) in targets.iter().enumerate() {
+                let mut blended = DAffine3::ZERO;
+                for w in &solved[i].weights {
+                    let matrix = self.posed_from_rest[w.bone.index()][k];
+                    blended.matrix3 += matrix.matrix3 * w.weight;
+                    blended.translation += matrix.translation * w.weight;
+                }
+                let transposed = blended.matrix3.transpose();
+                normal_matrix += transposed * blended.matrix3;
+                right += transposed * (*target - blended.translation);
+            }
+            let fitted = normal_matrix.inverse() * right;
+            if fitted.is_finite() { fitted } else { given }
+        })
+    }
+
+    fn rms(&self, solved: &[VertexWeights]) -> f64 {
+        let squared: f64 = solved.iter().map(|vertex| vertex.squared_error).sum();
+        (squared / (solved.len() * self.training.len()).max(1) as f64).sqrt()
+    }
+}
+
+/// Each vertex's candidates joined with its mesh neighbours', in rising order.
+fn with_neighbors(set: &ExampleSet, alone: &[Vec<u16>]) -> Vec<Vec<u16>> {
+    let topology = Topology::new(set.rest().vertex_count(), set.rest().triangles());
+    par::map(alone.len(), |i| {
+        let near = topology.neighbors(i).iter().map(|&n| &alone[n as usize]);
+        let mut bones: Vec<u16> = near.chain([&alone[i]]).flatten().copied().collect();
+        bones.sort_unstable();
+        bones.dedup();
+        bones
+    })
+}

@@ -1,0 +1,179 @@
+//! The smallest ball around some points.
+//!
+//! Grows a ball from the points that touch it: as long as a point lies outside, the farthest one
+//! joins, and the smallest ball of the at most five points is found by trying every subset that can
+//! span it ([Gartner99]'s pivot rule over a direct solve). The radius rises at every step, so it
+//! ends; a few steps of O(n) are enough in practice.
+
+use glam::DVec3;
+
+/// A ball.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ball {
+    /// Its middle.
+    pub center: DVec3,
+    /// Its radius.
+    pub radius: f64,
+}
+
+/// The smallest ball that contains all points; a point at the origin when there are none.
+///
+/// ```
+/// use glam::DVec3;
+/// let ball = dermis::mesh::enclosing_ball(&[DVec3::X, -DVec3::X, DVec3::Y]);
+/// assert!(ball.center.length() < 1e-12 && (ball.radius - 1.0).abs() < 1e-12);
+/// ```
+pub fn enclosing_ball(points: &[DVec3]) -> Ball {
+    /// Points this share of the radius outside are outside by rounding only.
+    const SLACK: f64 = 1e-12;
+    let Some(&first) = points.first() else {
+        return Ball {
+            center: DVec3::ZERO,
+            radius: 0.0,
+        };
+    };
+    let mut support = vec![first];
+    let mut ball = Ball {
+        center: first,
+        radius: 0.0,
+    };
+    // Far more steps than were ever seen; rounding could otherwise swap two supports for ever.
+    for _ in 0..1000 {
+        let farthest = points
+            .iter()
+            .copied()
+            .max_by(|a, b| {
+                let from_center = |p: &DVec3| p.distance_squared(ball.center);
+                from_center(a).total_cmp(&from_center(b))
+            })
+            .expect("there is a point");
+        if farthest.distance(ball.center) <= ball.radius * (1.0 + SLACK) {
+            break;
+        }
+        support.push(farthest);
+        let (next, next_support) = smallest_ball_of_few(&support);
+        if next.radius <= ball.radius {
+            break;
+        }
+        (ball, support) = (next, next_support);
+    }
+    let reach = |p: &DVec3| p.distance(ball.center);
+    ball.radius = points.iter().map(reach).fold(0.0, f64::max);
+    ball
+}
+
+/// The smallest ball of at most five points and the points that touch it.
+fn smallest_ball_of_few(points: &[DVec3]) -> (Ball, Vec<DVec3>) {
+    let mut best: Option<(Ball, Vec<DVec3>)> = None;
+    for subset in 1u32..1 << points.len() {
+        if subset.count_ones() > 4 {
+            continue;
+        }
+        let chosen: Vec<DVec3> = (0..points.len())
+            .filter(|k| subset >> k & 1 == 1)
+            .map(|k| points[k])
+            .collect();
+        let Some(ball) = circumscribed_ball(&chosen) else {
+            continue;
+        };
+        let holds = |p: &DVec3| p.distance(ball.center) <= ball.radius * (1.0 + 1e-10);
+        let smaller = best.as_ref().is_none_or(|(b, _)| ball.radius < b.radius);
+        if smaller && points.iter().all(holds) {
+            best = Some((ball, chosen));
+        }
+    }
+    best.unwrap_or_else(|| {
+        // Only when points coincide to rounding: their mean and reach is as good an answer.
+        let center = points.iter().sum::<DVec3>() / points.len() as f64;
+        let radius = points
+            .iter()
+            .map(|p| p.distance(center))
+            .fold(0.0, f64::max);
+        (Ball { center, radius }, points[..1].to_vec())
+    })
+}
+
+/// The ball through one to four points whose centre lies in their affine hull.
+fn circumscribed_ball(points: &[DVec3]) -> Option<Ball> {
+    let origin = points[0];
+    let edges: Vec<DVec3> = points[1..].iter().map(|p| *p - origin).collect();
+    // The centre is origin + Σ x_k e_k with 2 e_i·e_k x_k = |e_i|².
+    let offset = match edges[..] {
+        [] => DVec3::ZERO,
+        [a] => 0.5 * a,
+        [a, b] => {
+            let normal = a.cross(b);
+            let d = 2.0 * normal.length_squared();
+            (a.length_squared() * b.cross(normal) + b.length_squared() * normal.cross(a)) / d
+        }
+        [a, b, c] => {
+            let d = 2.0 * a.dot(b.cross(c));
+            (a.length_squared() * b.cross(c)
+                + b.length_squared() * c.cross(a)
+                + c.length_squared() * a.cross(b))
+                / d
+        }
+        _ => return None,
+    };
+    offset.is_finite().then(|| Ball {
+        center: origin + offset,
+        radius: offset.length(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_contains_all_points_and_no_smaller_ball_does(
+            raw in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 1..9),
+        ) {
+            let points: Vec<DVec3> = raw.into_iter().map(DVec3::from_array).collect();
+            let ball = enclosing_ball(&points);
+            for p in &points {
+                prop_assert!(p.distance(ball.center) <= ball.radius + 1e-12, "{p} is outside");
+            }
+            // The best over every subset of at most four points is the definition.
+            let mut least = f64::INFINITY;
+            for subset in 1u32..1 << points.len() {
+                let chosen: Vec<DVec3> =
+                    (0..points.len()).filter(|k| subset >> k & 1 == 1).map(|k| points[k]).collect();
+                if let Some(b) = (chosen.len() <= 4).then(|| circumscribed_ball(&chosen)).flatten()
+                    && points.iter().all(|p| p.distance(b.center) <= b.radius + 1e-9)
+                {
+                    least = least.min(b.radius);
+                }
+            }
+            prop_assert!((ball.radius - least).abs() < 1e-8, "{} against {least}", ball.radius);
+        }
+    }
+
+    #[test]
+    fn repeated_points_have_a_ball_of_radius_zero() {
+        let ball = enclosing_ball(&[DVec3::splat(3.0); 5]);
+        assert_eq!(ball.radius, 0.0, "all points are one");
+    }
+
+    #[test]
+    fn points_of_a_sphere_give_the_sphere() {
+        let points: Vec<DVec3> = (0..2000)
+            .map(|k| {
+                let z = 1.0 - (2 * k + 1) as f64 / 2000.0;
+                let (sin, cos) = (2.399963 * k as f64).sin_cos();
+                let r = (1.0 - z * z).sqrt();
+                DVec3::new(5.0 + 2.0 * r * cos, 2.0 * r * sin, 2.0 * z)
+            })
+            .collect();
+        let ball = enclosing_ball(&points);
+        assert!((ball.radius - 2.0).abs() < 1e-4, "radius {}", ball.radius);
+        assert!(
+            ball.center.distance(DVec3::X * 5.0) < 1e-2,
+            "centre {}",
+            ball.center
+        );
+    }
+}

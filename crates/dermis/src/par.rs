@@ -1,0 +1,28 @@
+//! The same loops with and without threads, in the same order and with the same results.
+
+#[cfg(feature = "threads")]
+use rayon::prelude::*;
+
+/// `work(state, 0..count)` in order, where each thread makes its own `state` once in a while.
+///
+/// The state is scratch memory: what `work` returns must not depend on its history.
+pub(crate) fn map_with<S, T: Send>(
+    count: usize,
+    state: impl Fn() -> S + Sync + Send,
+    work: impl Fn(&mut S, usize) -> T + Sync + Send,
+) -> Vec<T> {
+    #[cfg(feature = "threads")]
+    {
+        (0..count).into_par_iter().map_init(state, work).collect()
+    }
+    #[cfg(not(feature = "threads"))]
+    {
+        let mut state = state();
+        (0..count).map(|i| work(&mut state, i)).collect()
+    }
+}
+
+/// `work(0..count)` in order.
+pub(crate) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    map_with(count, || (), |(), i| work(i))
+}

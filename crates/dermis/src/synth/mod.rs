@@ -1,0 +1,20 @@
+//! Characters made by formula, of any size: for the demo, examples, tests and benches.
+
+mod arm;
+mod lathe;
+mod tube;
+
+pub use arm::{ArmOptions, ArmPose, arm, arm_motion};
+pub use tube::{Tube, TubeOptions, tube};
+
+use crate::example::ExampleSet;
+use crate::mesh::DrawMesh;
+
+/// A made-up character: how it should move, and how it is drawn.
+#[derive(Debug, Clone)]
+pub struct Character {
+    /// Rest mesh, skeleton and examples.
+    pub examples: ExampleSet,
+    /// The rest mesh with its UV seam.
+    pub draw: DrawMesh,
+}
