@@ -3,7 +3,7 @@
 mod report;
 mod ssd;
 
-pub use report::{FitReport, Fitted, RigDiagnosis, evaluate_fit};
+pub use report::{FitReport, Fitted, HeldOut, RigDiagnosis, evaluate_fit};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
 
 use crate::example::ExampleError;

@@ -6,7 +6,7 @@ use glam::DAffine3;
 use serde::Serialize;
 
 use super::FitError;
-use crate::example::{ExampleSet, Split};
+use crate::example::{ExampleSet, Fold, Split};
 use crate::measure::{Cost, Measured, measure, measure_predictions};
 use crate::skin::Skin;
 
@@ -19,24 +19,49 @@ pub struct Fitted {
     pub round_errors: Vec<f64>,
 }
 
-/// A skin with its measures on training and held-out examples.
+/// A skin fitted to all examples, and how well such a fit does on examples it has not seen.
 #[derive(Debug, Clone)]
 pub struct FitReport {
-    /// The model to keep. With [`Split::LeaveOneOut`] it was fitted to all examples, otherwise to
-    /// the training ones.
+    /// The model to keep, fitted to all examples.
     pub skin: Skin,
-    /// As [`Fitted::round_errors`].
+    /// As [`Fitted::round_errors`], of `skin`.
     pub round_errors: Vec<f64>,
-    /// On the examples that `skin` was fitted to.
-    pub training: Measured,
-    /// On examples that the skin which answers for them has not seen; `None` without such.
-    pub held_out: Option<Measured>,
+    /// How well `skin` meets all examples.
+    pub overall: Measured,
+    /// What fits that saw only part of the examples do on the rest; `None` without such.
+    pub held_out: Option<HeldOut>,
     /// What the skin costs to store and run.
     pub cost: Cost,
     /// What the examples say about the bones.
     pub rig: RigDiagnosis,
-    /// Seconds that all fits took together, without measuring.
+    /// Seconds that the fit of `skin` took.
     pub fit_seconds: f64,
+}
+
+/// Fits that did not see some examples, measured on those.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut {
+    /// On the examples that the skin which answers for them has not seen.
+    pub measured: Measured,
+    /// On the examples that the first of the skins was fitted to.
+    pub training: Measured,
+    /// One skin per fold.
+    skins: Vec<Skin>,
+    /// Example and number of the skin that has not seen it.
+    answers: Vec<(usize, usize)>,
+}
+
+impl HeldOut {
+    /// The skin that has not seen an example, or, for an example that none was kept from, the first.
+    pub fn skin_for(&self, example: usize) -> &Skin {
+        let answer = self.answers.iter().find(|(k, _)| *k == example);
+        &self.skins[answer.map_or(0, |&(_, skin)| skin)]
+    }
+
+    /// True when an example was kept from the skin that answers for it.
+    pub fn contains(&self, example: usize) -> bool {
+        self.answers.iter().any(|(k, _)| *k == example)
+    }
 }
 
 /// What the training poses cannot tell.
@@ -50,10 +75,11 @@ pub struct RigDiagnosis {
     pub unused: Vec<String>,
 }
 
-/// Fits as a split demands and measures the result.
+/// Fits to all examples, and as a split demands to parts of them, and measures the results.
 ///
-/// `fit` gets the numbers of the training examples. It is called once, or once per example and once
-/// for all with [`Split::LeaveOneOut`].
+/// `fit` gets the numbers of the examples that it may see: first all of them, which makes the skin
+/// to keep, then those of each fold. So nothing is wasted, and what is said about unseen poses comes
+/// from skins that have not seen them.
 ///
 /// # Errors
 /// What `fit` returns, and [`FitError::Examples`] for a split that leaves nothing to fit.
@@ -64,42 +90,45 @@ pub fn evaluate_fit(
 ) -> Result<FitReport, FitError> {
     let folds = set.folds(split)?;
     let everything: Vec<usize> = (0..set.examples().len()).collect();
-    let mut fit_seconds = 0.0;
-    let mut timed = |training: &[usize]| {
-        let start = Instant::now();
-        let fitted = fit(training);
-        fit_seconds += start.elapsed().as_secs_f64();
-        fitted
-    };
-    let (fitted, training, held_out) = match split {
-        Split::LeaveOneOut => {
-            let skins: Vec<Skin> = folds
-                .iter()
-                .map(|fold| Ok(timed(&fold.training)?.skin))
-                .collect::<Result<_, FitError>>()?;
-            let held_out = measure_predictions(set, &everything, |k| {
-                skins[k].evaluate(&set.examples()[k].pose)
-            })?;
-            (timed(&everything)?, everything, Some(held_out))
-        }
-        _ => {
-            let fold = &folds[0];
-            let fitted = timed(&fold.training)?;
-            let held_out = match fold.held_out.is_empty() {
-                true => None,
-                false => Some(measure(&fitted.skin, set, &fold.held_out)?),
-            };
-            (fitted, fold.training.clone(), held_out)
-        }
+    let start = Instant::now();
+    let fitted = fit(&everything)?;
+    let fit_seconds = start.elapsed().as_secs_f64();
+    let held_out = match folds.iter().all(|fold| fold.held_out.is_empty()) {
+        true => None,
+        false => Some(hold_out(set, &folds, fit)?),
     };
     Ok(FitReport {
-        training: measure(&fitted.skin, set, &training)?,
+        overall: measure(&fitted.skin, set, &everything)?,
         held_out,
         cost: Cost::of(&fitted.skin),
-        rig: diagnose(set, &training, &fitted.skin),
+        rig: diagnose(set, &everything, &fitted.skin),
         skin: fitted.skin,
         round_errors: fitted.round_errors,
         fit_seconds,
+    })
+}
+
+fn hold_out(
+    set: &ExampleSet,
+    folds: &[Fold],
+    mut fit: impl FnMut(&[usize]) -> Result<Fitted, FitError>,
+) -> Result<HeldOut, FitError> {
+    let mut skins = Vec::with_capacity(folds.len());
+    let mut answers = Vec::new();
+    for (number, fold) in folds.iter().enumerate() {
+        skins.push(fit(&fold.training)?.skin);
+        answers.extend(fold.held_out.iter().map(|&k| (k, number)));
+    }
+    let unseen: Vec<usize> = answers.iter().map(|&(k, _)| k).collect();
+    let measured = measure_predictions(set, &unseen, |k| {
+        let (_, skin) = answers[unseen.iter().position(|&u| u == k).expect("asked for")];
+        skins[skin].evaluate(&set.examples()[k].pose)
+    })?;
+    Ok(HeldOut {
+        measured,
+        training: measure(&skins[0], set, &folds[0].training)?,
+        skins,
+        answers,
     })
 }
 

@@ -1,0 +1,131 @@
+//! One suite that every kind of skin must pass.
+
+use dermis::skin::{Coefficient, Correction, Delta, SsdProgram, Weight};
+use dermis::{BoneId, Pose, Skeleton, Skin, VertexProgram};
+use glam::{DAffine3, DQuat, DVec3};
+use proptest::prelude::*;
+
+fn vector() -> impl Strategy<Value = DVec3> {
+    prop::array::uniform3(-2.0..2.0f64).prop_map(DVec3::from_array)
+}
+
+fn rigid() -> impl Strategy<Value = DAffine3> {
+    (vector(), vector()).prop_map(|(turn, at)| {
+        DAffine3::from_rotation_translation(DQuat::from_scaled_axis(turn), at)
+    })
+}
+
+/// A random skeleton of five bones, a skin of eight vertices with a correction, and a pose.
+fn skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
+    let frames = prop::collection::vec(rigid(), 5);
+    let parents = prop::collection::vec(0..5u16, 5);
+    let locals = prop::collection::vec(rigid(), 5);
+    let rest = prop::collection::vec(vector(), 8);
+    let shares = prop::collection::vec(prop::collection::vec((0..5u16, 0.01..1.0f64), 1..5), 8);
+    let deltas = prop::collection::vec((0..8u32, vector()), 0..4);
+    (frames, parents, locals, rest, shares, deltas, -1.0..2.0f64).prop_map(
+        |(frames, parents, locals, rest_positions, shares, deltas, coefficient)| {
+            let bones = frames.into_iter().zip(parents).enumerate();
+            let skeleton = Skeleton::from_rest_frames(bones.map(|(j, (frame, parent))| {
+                let parent = (j > 0).then(|| BoneId(parent % j.max(1) as u16));
+                (format!("bone {j}"), parent, frame)
+            }))
+            .expect("parents come first");
+            let weights = shares
+                .into_iter()
+                .map(|row| {
+                    let sum: f64 = row.iter().map(|(_, w)| w).sum();
+                    let weight = move |(bone, w)| Weight {
+                        bone: BoneId(bone),
+                        weight: w / sum,
+                    };
+                    row.into_iter().map(weight).collect::<Vec<_>>()
+                })
+                .collect();
+            let deltas = deltas
+                .into_iter()
+                .map(|(index, value)| Delta { index, value })
+                .collect();
+            let program = SsdProgram {
+                rest_positions,
+                weights,
+                corrections: vec![Correction { deltas }],
+            };
+            let slider = Coefficient {
+                name: "slider".to_owned(),
+                default: 0.25,
+            };
+            let skin = Skin::new(skeleton, VertexProgram::Ssd(program), vec![slider])
+                .expect("a valid skin");
+            let mut pose = Pose::new(locals);
+            pose.coefficients = vec![coefficient];
+            (skin, pose)
+        },
+    )
+}
+
+fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max)
+}
+
+proptest! {
+    /// Fact 3 of the specification.
+    #[test]
+    fn fact_3_as_animation_space_it_is_the_same_skin((skin, pose) in skin_and_pose()) {
+        let ssd = skin.evaluate(&pose).expect("the pose fits");
+        let linear = skin.to_linear().evaluate(&pose).expect("the pose fits");
+        prop_assert!(largest_difference(&ssd, &linear) < 1e-12, "{ssd:?} {linear:?}");
+    }
+
+    #[test]
+    fn the_rest_pose_shows_the_rest_mesh_with_its_default_correction((skin, _) in skin_and_pose()) {
+        let shown = skin.evaluate(&skin.skeleton.rest_pose()).expect("fits");
+        let VertexProgram::Ssd(ssd) = &skin.program else { panic!("made as SSD") };
+        let expected = ssd.corrected_rest(&skin.default_coefficients());
+        prop_assert!(largest_difference(&shown, &expected) < 1e-11, "{shown:?} {expected:?}");
+    }
+
+    #[test]
+    fn turning_the_whole_character_turns_the_result(
+        (skin, pose) in skin_and_pose(),
+        motion in rigid(),
+    ) {
+        let mut moved = pose.clone();
+        for (bone, local) in skin.skeleton.bones().iter().zip(&mut moved.parent_from_bone) {
+            if bone.parent.is_none() {
+                *local = motion * *local;
+            }
+        }
+        let before: Vec<DVec3> = skin
+            .evaluate(&pose)
+            .expect("fits")
+            .iter()
+            .map(|p| motion.transform_point3(*p))
+            .collect();
+        let after = skin.evaluate(&moved).expect("fits");
+        prop_assert!(largest_difference(&before, &after) < 1e-11, "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn a_pose_of_another_skeleton_is_refused_with_both_numbers() {
+    let skeleton = Skeleton::from_rest_frames([("bone".to_owned(), None, DAffine3::IDENTITY)])
+        .expect("one bone");
+    let skin = Skin::new(
+        skeleton,
+        VertexProgram::Ssd(SsdProgram::default()),
+        Vec::new(),
+    )
+    .expect("no vertices is a valid skin");
+    let error = skin
+        .evaluate(&Pose::new(vec![DAffine3::IDENTITY; 3]))
+        .expect_err("three bones are not one");
+    assert_eq!(
+        error.to_string(),
+        "expected 1 bones in the pose, found 3",
+        "both numbers are named"
+    );
+}
