@@ -1,0 +1,73 @@
+//! What can go wrong when a picture is made.
+
+use thiserror::Error;
+
+use crate::raster::MAX_SIDE;
+
+/// A picture could not be made; the fields say which part of the input is to blame.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// The picture would have no pixels.
+    #[error("a picture of {width} × {height} pixels is empty: both sides must be at least 1")]
+    EmptyImage {
+        /// Requested width, in pixels.
+        width: u32,
+        /// Requested height, in pixels.
+        height: u32,
+    },
+    /// The picture is larger than the rasteriser's fixed-point numbers allow.
+    #[error(
+        "a picture of {width} × {height} pixels is too large: the longest side may be {MAX_SIDE}"
+    )]
+    ImageTooLarge {
+        /// Requested width, in pixels.
+        width: u32,
+        /// Requested height, in pixels.
+        height: u32,
+    },
+    /// A per-vertex list does not have one entry per vertex.
+    #[error("surface {surface} has {expected} positions but {actual} {what}")]
+    LengthMismatch {
+        /// Index of the surface in its scene.
+        surface: usize,
+        /// Which list: "normals", "heat values" or "vertex colours".
+        what: &'static str,
+        /// Number of positions.
+        expected: usize,
+        /// Length of the list.
+        actual: usize,
+    },
+    /// A triangle names a vertex that does not exist.
+    #[error(
+        "triangle {triangle} of surface {surface} uses vertex {vertex}, but there are only {vertex_count}"
+    )]
+    IndexOutOfRange {
+        /// Index of the surface in its scene.
+        surface: usize,
+        /// Index of the triangle in its surface.
+        triangle: usize,
+        /// The vertex it names.
+        vertex: u32,
+        /// Number of positions.
+        vertex_count: usize,
+    },
+    /// The scene has more triangles than 32-bit numbers can count.
+    #[error("the scene has {count} triangles, more than can be numbered with 32 bits")]
+    TooManyTriangles {
+        /// Number of triangles of all surfaces.
+        count: usize,
+    },
+    /// The camera cannot look at anything.
+    #[error("the camera is not usable: {reason}")]
+    BadCamera {
+        /// Which of its fields is wrong, and how.
+        reason: &'static str,
+    },
+    /// The PNG encoder gave up.
+    #[error("the picture could not be encoded as PNG: {message}")]
+    Png {
+        /// The encoder's own words.
+        message: String,
+    },
+}

@@ -1,0 +1,369 @@
+//! Small charts as SVG text, to be put into an HTML page as they are.
+//!
+//! Lines, points and bars over one pair of axes. Text, axes and grid take the colour of the surrounding text
+//! (`currentColor`), series have colours that colour-blind readers can tell apart (after Okabe and Ito,
+//! darkened to read on white), and nothing is loaded from elsewhere. Points can be filled or open, which is
+//! how training and held-out frames are told apart, and carry a tooltip.
+//!
+//! A point that cannot be shown (not finite, or not positive on a logarithmic axis) is left out, and breaks
+//! the line that would run through it.
+
+mod svg;
+
+use svg::{Frame, Svg};
+
+use crate::ticks::{Tick, linear_ticks, log_ticks, number_label};
+
+/// A chart: a title, two axes and any number of series.
+///
+/// ```
+/// use dermis_render::{Axis, Chart, Draw, Marker, Point, Series};
+///
+/// let points = (0..10).map(|frame| {
+///     let held_out = frame % 3 == 2;
+///     Point::new(f64::from(frame), 0.1 + 0.01 * f64::from(frame * frame))
+///         .titled(format!("frame {frame}"))
+///         .marked(if held_out { Marker::Open } else { Marker::Filled })
+/// });
+/// let chart = Chart {
+///     title: "Error per frame".into(),
+///     x: Axis::linear("frame"),
+///     y: Axis::linear("RMS error (mm)").from_zero(),
+///     series: vec![Series::new("linear blend skinning", Draw::LineAndPoints, points)],
+///     ..Chart::default()
+/// };
+/// assert!(chart.to_svg().starts_with("<svg"));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// One line above the chart; empty for none.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, the first one lowest.
+    pub series: Vec<Series>,
+    /// Shaded ranges of x, behind everything.
+    pub bands: Vec<Band>,
+    /// What open circles mean, for the legend, such as "held out"; empty says nothing about them.
+    pub open_means: String,
+    /// Width in CSS pixels; the picture scales to narrower columns. Default 640.
+    pub width: u32,
+    /// Height in CSS pixels. Default 320.
+    pub height: u32,
+}
+
+impl Default for Chart {
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            x: Axis::linear(""),
+            y: Axis::linear(""),
+            series: Vec::new(),
+            bands: Vec::new(),
+            open_means: String::new(),
+            width: 640,
+            height: 320,
+        }
+    }
+}
+
+/// An axis: its label, its scale, and what it must show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// What the numbers are, with their unit.
+    pub label: String,
+    /// Even steps, or even factors.
+    pub scale: AxisScale,
+    /// Ends of the axis; `None` fits the data.
+    pub range: Option<[f64; 2]>,
+    /// Whether a fitted linear axis starts at 0 when all data is on one side of it.
+    pub start_at_zero: bool,
+}
+
+/// How numbers are spaced along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AxisScale {
+    /// Equal differences are equally far apart.
+    #[default]
+    Linear,
+    /// Equal factors are equally far apart; only positive numbers show.
+    Log10,
+}
+
+impl Axis {
+    /// A linear axis that fits the data.
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self {
+            label: label.into(),
+            scale: AxisScale::Linear,
+            range: None,
+            start_at_zero: false,
+        }
+    }
+
+    /// A logarithmic axis that fits the positive part of the data.
+    pub fn log10(label: impl Into<String>) -> Self {
+        Self {
+            scale: AxisScale::Log10,
+            ..Self::linear(label)
+        }
+    }
+
+    /// The same axis, starting at 0.
+    pub fn from_zero(self) -> Self {
+        Self {
+            start_at_zero: true,
+            ..self
+        }
+    }
+
+    /// Whether a number has a place on this axis.
+    fn can_show(&self, value: f64) -> bool {
+        value.is_finite() && (self.scale == AxisScale::Linear || value > 0.0)
+    }
+
+    /// Ends of the axis: those asked for, else around the data, never equal.
+    fn ends(&self, values: impl Iterator<Item = f64>) -> [f64; 2] {
+        if let Some([low, high]) = self.range
+            && self.can_show(low)
+            && self.can_show(high)
+            && low < high
+        {
+            return [low, high];
+        }
+        let (mut low, mut high) = values
+            .filter(|&value| self.can_show(value))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+        if low > high {
+            (low, high) = (1.0, 1.0);
+        }
+        match self.scale {
+            AxisScale::Log10 if low == high => [low / 2.0, high * 2.0],
+            AxisScale::Log10 => {
+                let room = (high / low).powf(0.06);
+                [low / room, high * room]
+            }
+            AxisScale::Linear => {
+                if self.start_at_zero {
+                    (low, high) = (low.min(0.0), high.max(0.0));
+                }
+                if low == high {
+                    let around = if low == 0.0 { 1.0 } else { low.abs() * 0.5 };
+                    return [low - around, high + around];
+                }
+                let room = (high - low) * 0.05;
+                let keep_zero = |value: f64, moved: f64| {
+                    if self.start_at_zero && value == 0.0 {
+                        0.0
+                    } else {
+                        moved
+                    }
+                };
+                [keep_zero(low, low - room), keep_zero(high, high + room)]
+            }
+        }
+    }
+
+    fn ticks(&self, [low, high]: [f64; 2], target: usize) -> Vec<Tick> {
+        match self.scale {
+            AxisScale::Linear => linear_ticks(low, high, target),
+            AxisScale::Log10 => log_ticks(low, high),
+        }
+    }
+
+    /// Place of a number along the axis, 0 to 1 within its ends.
+    fn fraction(&self, value: f64, [low, high]: [f64; 2]) -> f64 {
+        match self.scale {
+            AxisScale::Linear => (value - low) / (high - low),
+            AxisScale::Log10 => (value / low).ln() / (high / low).ln(),
+        }
+    }
+}
+
+/// A shaded range of x, such as held-out frames.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// Where it starts and ends, in units of x.
+    pub range: [f64; 2],
+    /// Tooltip; empty for none.
+    pub title: String,
+}
+
+/// One set of points and how to show them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Its name in the legend; empty leaves it out.
+    pub name: String,
+    /// Lines, points or bars.
+    pub draw: Draw,
+    /// The points; a line visits them in this order.
+    pub points: Vec<Point>,
+    /// A CSS colour; `None` takes the next of the built-in ones.
+    pub color: Option<String>,
+}
+
+impl Series {
+    /// A series in the next built-in colour.
+    pub fn new(
+        name: impl Into<String>,
+        draw: Draw,
+        points: impl IntoIterator<Item = Point>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            draw,
+            points: points.into_iter().collect(),
+            color: None,
+        }
+    }
+}
+
+/// How the points of a series are shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Draw {
+    /// A line through the points.
+    Line,
+    /// Circles.
+    Points,
+    /// Circles on a line.
+    LineAndPoints,
+    /// Bars standing on zero, or on the lower end of the axis if zero is not on it.
+    Bars {
+        /// Width of each bar, in units of x.
+        width: f64,
+    },
+}
+
+/// One point of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// Along the horizontal axis.
+    pub x: f64,
+    /// Along the vertical axis.
+    pub y: f64,
+    /// Tooltip; `None` shows the two numbers.
+    pub title: Option<String>,
+    /// Filled or open.
+    pub marker: Marker,
+}
+
+/// How a point's circle is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Marker {
+    /// A disc: as a rule, data that a fit has seen.
+    #[default]
+    Filled,
+    /// A ring: as a rule, data that was held out.
+    Open,
+}
+
+impl Point {
+    /// A filled point whose tooltip shows its numbers.
+    pub fn new(x: f64, y: f64) -> Self {
+        Self {
+            x,
+            y,
+            title: None,
+            marker: Marker::Filled,
+        }
+    }
+
+    /// The same point with another tooltip.
+    pub fn titled(self, title: impl Into<String>) -> Self {
+        Self {
+            title: Some(title.into()),
+            ..self
+        }
+    }
+
+    /// The same point, filled or open.
+    pub fn marked(self, marker: Marker) -> Self {
+        Self { marker, ..self }
+    }
+
+    fn tooltip(&self) -> String {
+        self.title
+            .clone()
+            .unwrap_or_else(|| format!("{}, {}", number_label(self.x), number_label(self.y)))
+    }
+}
+
+/// Counts values in equal bins: a series of bars with a tooltip each.
+///
+/// Values that are not finite are left out; without any, or without bins, the series is empty.
+pub fn histogram(name: impl Into<String>, values: &[f64], bin_count: usize) -> Series {
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = (
+        finite().fold(f64::INFINITY, f64::min),
+        finite().fold(f64::NEG_INFINITY, f64::max),
+    );
+    if low > high || bin_count == 0 {
+        return Series::new(name, Draw::Bars { width: 1.0 }, []);
+    }
+    let width = if high > low {
+        (high - low) / bin_count as f64
+    } else {
+        1.0
+    };
+    let mut counts = vec![0_u64; bin_count];
+    for value in finite() {
+        counts[(((value - low) / width) as usize).min(bin_count - 1)] += 1;
+    }
+    let points = counts.into_iter().enumerate().map(|(i, count)| {
+        let start = low + i as f64 * width;
+        Point::new(start + width / 2.0, count as f64).titled(format!(
+            "{} to {}: {count}",
+            number_label(start),
+            number_label(start + width)
+        ))
+    });
+    Series::new(name, Draw::Bars { width }, points)
+}
+
+impl Chart {
+    /// The chart as one `<svg>` element.
+    pub fn to_svg(&self) -> String {
+        let bar_ends = |point: &Point, draw: Draw| match draw {
+            Draw::Bars { width } => [point.x - width / 2.0, point.x + width / 2.0],
+            Draw::Line | Draw::Points | Draw::LineAndPoints => [point.x, point.x],
+        };
+        let shown = |series: &Series| {
+            let draw = series.draw;
+            series
+                .points
+                .iter()
+                .filter(|point| self.can_show(point))
+                .map(move |point| (bar_ends(point, draw), point.y))
+                .collect::<Vec<_>>()
+        };
+        let shown: Vec<_> = self.series.iter().flat_map(shown).collect();
+        let ends = [
+            self.x.ends(shown.iter().flat_map(|(xs, _)| *xs)),
+            self.y.ends(shown.iter().map(|(_, y)| *y)),
+        ];
+        let ticks = [
+            self.x.ticks(ends[0], (self.width / 90).max(2) as usize),
+            self.y.ticks(ends[1], (self.height / 55).max(2) as usize),
+        ];
+        let frame = Frame::new(self, ends, &ticks);
+        let mut svg = Svg::new(self);
+        svg.bands(self, &frame);
+        svg.axes(self, &frame, &ticks);
+        for (index, series) in self.series.iter().enumerate() {
+            svg.series(self, series, index, &frame);
+        }
+        svg.legend(self, &frame);
+        svg.finish()
+    }
+
+    fn can_show(&self, point: &Point) -> bool {
+        self.x.can_show(point.x) && self.y.can_show(point.y)
+    }
+}
+
+#[cfg(test)]
+mod tests;

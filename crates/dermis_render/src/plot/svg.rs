@@ -1,0 +1,437 @@
+//! Writes the parts of a chart as SVG elements.
+
+use std::fmt::Write as _;
+
+use super::{Chart, Draw, Marker, Point, Series};
+use crate::text::text_width;
+use crate::ticks::Tick;
+
+/// Colours of the series, in order, and again from the start.
+const COLORS: [&str; 7] = [
+    "#0072b2", "#d55e00", "#00876c", "#b8548f", "#b07d00", "#3d9bd1", "#5c5c66",
+];
+const TEXT_PX: f64 = 12.0;
+const TITLE_PX: f64 = 14.0;
+
+/// Where the data area is, in SVG units, and which numbers it spans.
+pub(super) struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    ends: [[f64; 2]; 2],
+}
+
+impl Frame {
+    pub(super) fn new(chart: &Chart, ends: [[f64; 2]; 2], ticks: &[Vec<Tick>; 2]) -> Self {
+        let widest = ticks[1]
+            .iter()
+            .map(|tick| width_of(&tick.label))
+            .fold(0.0, f64::max);
+        let y_label = if chart.y.label.is_empty() { 0.0 } else { 20.0 };
+        let x_label = if chart.x.label.is_empty() { 0.0 } else { 20.0 };
+        let title = if chart.title.is_empty() { 10.0 } else { 30.0 };
+        let legend = 18.0 * legend_rows(chart).len() as f64;
+        let (left, right) = (14.0 + y_label + widest, f64::from(chart.width) - 16.0);
+        let (top, bottom) = (title + legend, f64::from(chart.height) - 26.0 - x_label);
+        // A chart too small for its labels keeps a sliver of data area rather than turning inside out.
+        Self {
+            left,
+            right: right.max(left + 1.0),
+            top,
+            bottom: bottom.max(top + 1.0),
+            ends,
+        }
+    }
+
+    fn x(&self, chart: &Chart, value: f64) -> f64 {
+        self.left + chart.x.fraction(value, self.ends[0]) * (self.right - self.left)
+    }
+
+    fn y(&self, chart: &Chart, value: f64) -> f64 {
+        self.bottom - chart.y.fraction(value, self.ends[1]) * (self.bottom - self.top)
+    }
+}
+
+/// The text of a chart, growing.
+pub(super) struct Svg {
+    text: String,
+    clip: String,
+}
+
+impl Svg {
+    pub(super) fn new(chart: &Chart) -> Self {
+        let (width, height) = (chart.width, chart.height);
+        let mut svg = Self {
+            text: String::new(),
+            clip: clip_name(chart),
+        };
+        let name = if chart.title.is_empty() {
+            &chart.y.label
+        } else {
+            &chart.title
+        };
+        svg.push(format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dermis-chart\" viewBox=\"0 0 {width} {height}\" \
+             width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\" \
+             style=\"max-width:100%;height:auto\" font-family=\"Inter,system-ui,sans-serif\" \
+             font-size=\"{TEXT_PX}\" fill=\"currentColor\">",
+            escape(name)
+        ));
+        if !chart.title.is_empty() {
+            svg.push(format_args!(
+                "<text x=\"{}\" y=\"19\" text-anchor=\"middle\" font-size=\"{TITLE_PX}\" font-weight=\"600\">{}</text>",
+                width / 2,
+                escape(&chart.title)
+            ));
+        }
+        svg
+    }
+
+    pub(super) fn bands(&mut self, chart: &Chart, frame: &Frame) {
+        let [low, high] = frame.ends[0];
+        for band in &chart.bands {
+            let [from, to] = band.range;
+            if !(from.is_finite() && to.is_finite() && from < high && to > low && from <= to) {
+                continue;
+            }
+            let (x0, x1) = (frame.x(chart, from.max(low)), frame.x(chart, to.min(high)));
+            self.push(format_args!(
+                "<rect x=\"{x0:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" opacity=\"0.08\">{}</rect>",
+                frame.top,
+                (x1 - x0).max(1.0),
+                frame.bottom - frame.top,
+                title(&band.title)
+            ));
+        }
+    }
+
+    /// Grid lines, tick labels, axis lines and axis labels.
+    pub(super) fn axes(&mut self, chart: &Chart, frame: &Frame, ticks: &[Vec<Tick>; 2]) {
+        let Frame {
+            left,
+            right,
+            top,
+            bottom,
+            ..
+        } = *frame;
+        self.push(format_args!(
+            "<g stroke=\"currentColor\" stroke-opacity=\"0.14\">"
+        ));
+        for tick in &ticks[0] {
+            let x = frame.x(chart, tick.value);
+            self.push(format_args!(
+                "<line x1=\"{x:.2}\" x2=\"{x:.2}\" y1=\"{top:.2}\" y2=\"{bottom:.2}\"/>"
+            ));
+        }
+        for tick in &ticks[1] {
+            let y = frame.y(chart, tick.value);
+            self.push(format_args!(
+                "<line x1=\"{left:.2}\" x2=\"{right:.2}\" y1=\"{y:.2}\" y2=\"{y:.2}\"/>"
+            ));
+        }
+        self.push(format_args!("</g>"));
+        self.push(format_args!(
+            "<path d=\"M{left:.2} {top:.2}V{bottom:.2}H{right:.2}\" fill=\"none\" stroke=\"currentColor\" \
+             stroke-opacity=\"0.7\"/>"
+        ));
+        self.push(format_args!("<g text-anchor=\"middle\">"));
+        for tick in &ticks[0] {
+            let x = frame.x(chart, tick.value);
+            self.push(format_args!(
+                "<text x=\"{x:.2}\" y=\"{:.2}\">{}</text>",
+                bottom + 17.0,
+                tick.label
+            ));
+        }
+        self.push(format_args!("</g><g text-anchor=\"end\">"));
+        for tick in &ticks[1] {
+            let y = frame.y(chart, tick.value) + TEXT_PX * 0.36;
+            self.push(format_args!(
+                "<text x=\"{:.2}\" y=\"{y:.2}\">{}</text>",
+                left - 7.0,
+                tick.label
+            ));
+        }
+        self.push(format_args!("</g>"));
+        if !chart.x.label.is_empty() {
+            self.push(format_args!(
+                "<text x=\"{:.2}\" y=\"{:.2}\" text-anchor=\"middle\">{}</text>",
+                (left + right) / 2.0,
+                bottom + 38.0,
+                escape(&chart.x.label)
+            ));
+        }
+        if !chart.y.label.is_empty() {
+            let middle = (top + bottom) / 2.0;
+            self.push(format_args!(
+                "<text transform=\"translate(14 {middle:.2}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+                escape(&chart.y.label)
+            ));
+        }
+        // Only an axis with ends of its own can have data outside it, but clipping is the same for all.
+        // Points on the border keep their whole circle.
+        self.push(format_args!(
+            "<clipPath id=\"{}\"><rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\"/></clipPath>",
+            self.clip.clone(),
+            left - 5.0,
+            top - 5.0,
+            right - left + 10.0,
+            bottom - top + 10.0
+        ));
+    }
+
+    pub(super) fn series(&mut self, chart: &Chart, series: &Series, index: usize, frame: &Frame) {
+        let color = color_of(series, index);
+        self.push(format_args!(
+            "<g class=\"series\" clip-path=\"url(#{})\" fill=\"{color}\" stroke=\"{color}\">",
+            self.clip.clone()
+        ));
+        match series.draw {
+            Draw::Line => self.line(chart, series, frame),
+            Draw::Points => self.points(chart, series, frame),
+            Draw::LineAndPoints => {
+                self.line(chart, series, frame);
+                self.points(chart, series, frame);
+            }
+            Draw::Bars { width } => self.bars(chart, series, frame, width),
+        }
+        self.push(format_args!("</g>"));
+    }
+
+    /// One path, with a gap wherever a point cannot be shown.
+    fn line(&mut self, chart: &Chart, series: &Series, frame: &Frame) {
+        let mut path = String::new();
+        for run in series.points.split(|point| !chart.can_show(point)) {
+            for (i, point) in run.iter().enumerate() {
+                let command = if i == 0 { 'M' } else { 'L' };
+                let _ = write!(
+                    path,
+                    "{command}{:.2} {:.2}",
+                    frame.x(chart, point.x),
+                    frame.y(chart, point.y)
+                );
+            }
+        }
+        self.push(format_args!(
+            "<path d=\"{path}\" fill=\"none\" stroke-width=\"1.8\" stroke-linejoin=\"round\">{}</path>",
+            title(&series.name)
+        ));
+    }
+
+    fn points(&mut self, chart: &Chart, series: &Series, frame: &Frame) {
+        for point in series.points.iter().filter(|point| chart.can_show(point)) {
+            let (x, y) = (frame.x(chart, point.x), frame.y(chart, point.y));
+            let tooltip = title(&tooltip(series, point));
+            self.push(format_args!(
+                "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" {}>{tooltip}</circle>",
+                look(point.marker)
+            ));
+        }
+    }
+
+    fn bars(&mut self, chart: &Chart, series: &Series, frame: &Frame, width: f64) {
+        let [low, high] = frame.ends[1];
+        let foot = frame.y(chart, 0.0_f64.clamp(low, high));
+        for point in series.points.iter().filter(|point| chart.can_show(point)) {
+            let (x0, x1) = (
+                frame.x(chart, point.x - width / 2.0),
+                frame.x(chart, point.x + width / 2.0),
+            );
+            let y = frame.y(chart, point.y);
+            if !(x0.is_finite() && x1.is_finite()) {
+                continue;
+            }
+            // A hairline of paper between neighbours, when there is room for one.
+            let gap = if (x1 - x0).abs() > 4.0 { 1.0 } else { 0.0 };
+            self.push(format_args!(
+                "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" stroke=\"none\" \
+                 fill-opacity=\"0.85\">{}</rect>",
+                x0.min(x1) + gap / 2.0,
+                y.min(foot),
+                (x1 - x0).abs() - gap,
+                (y - foot).abs(),
+                title(&tooltip(series, point))
+            ));
+        }
+    }
+
+    pub(super) fn legend(&mut self, chart: &Chart, frame: &Frame) {
+        let top = if chart.title.is_empty() { 0.0 } else { 20.0 };
+        for (row, entries) in legend_rows(chart).iter().enumerate() {
+            let mut x = frame.left;
+            let y = top + 18.0 * row as f64 + 16.0;
+            for entry in entries {
+                let mid = y - 4.0;
+                self.push(format_args!("<g fill=\"{0}\" stroke=\"{0}\">", entry.color));
+                if entry.line {
+                    self.push(format_args!(
+                        "<line x1=\"{x:.2}\" x2=\"{:.2}\" y1=\"{mid:.2}\" y2=\"{mid:.2}\" stroke-width=\"1.8\"/>",
+                        x + 20.0
+                    ));
+                }
+                match entry.symbol {
+                    Symbol::None => {}
+                    Symbol::Circle(marker) => self.push(format_args!(
+                        "<circle cx=\"{:.2}\" cy=\"{mid:.2}\" {}/>",
+                        x + 10.0,
+                        look(marker)
+                    )),
+                    Symbol::Square => self.push(format_args!(
+                        "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"11\" height=\"11\" stroke=\"none\" \
+                         fill-opacity=\"0.85\"/>",
+                        x + 5.0,
+                        mid - 5.5
+                    )),
+                }
+                self.push(format_args!(
+                    "</g><text x=\"{:.2}\" y=\"{y:.2}\">{}</text>",
+                    x + 26.0,
+                    escape(entry.name)
+                ));
+                x += entry.width();
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.text.push_str("</svg>");
+        self.text
+    }
+
+    fn push(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.text.write_fmt(element);
+        self.text.push('\n');
+    }
+}
+
+/// One entry of the legend.
+struct Entry<'a> {
+    name: &'a str,
+    color: String,
+    line: bool,
+    symbol: Symbol,
+}
+
+enum Symbol {
+    None,
+    Circle(Marker),
+    Square,
+}
+
+impl Entry<'_> {
+    fn width(&self) -> f64 {
+        26.0 + width_of(self.name) + 18.0
+    }
+}
+
+/// The legend's entries, broken into rows that fit the chart. One unnamed series needs none.
+fn legend_rows(chart: &Chart) -> Vec<Vec<Entry<'_>>> {
+    let mut entries: Vec<Entry<'_>> = chart
+        .series
+        .iter()
+        .enumerate()
+        .filter(|(_, series)| !series.name.is_empty())
+        .map(|(index, series)| Entry {
+            name: &series.name,
+            color: color_of(series, index),
+            line: matches!(series.draw, Draw::Line | Draw::LineAndPoints),
+            symbol: match series.draw {
+                Draw::Line => Symbol::None,
+                Draw::Points | Draw::LineAndPoints => Symbol::Circle(Marker::Filled),
+                Draw::Bars { .. } => Symbol::Square,
+            },
+        })
+        .collect();
+    if !chart.open_means.is_empty() {
+        entries.push(Entry {
+            name: &chart.open_means,
+            color: "currentColor".to_owned(),
+            line: false,
+            symbol: Symbol::Circle(Marker::Open),
+        });
+    }
+    let room = f64::from(chart.width) - 80.0;
+    let mut rows: Vec<Vec<Entry<'_>>> = Vec::new();
+    let mut used = f64::INFINITY;
+    for entry in entries {
+        if used + entry.width() > room {
+            rows.push(Vec::new());
+            used = 0.0;
+        }
+        used += entry.width();
+        if let Some(row) = rows.last_mut() {
+            row.push(entry);
+        }
+    }
+    rows
+}
+
+fn color_of(series: &Series, index: usize) -> String {
+    series
+        .color
+        .as_deref()
+        .map_or_else(|| COLORS[index % COLORS.len()].to_owned(), escape)
+}
+
+/// Attributes of a circle. An open one covers the line below it with the page's colour, which a dark page can
+/// set as `--chart-paper`.
+fn look(marker: Marker) -> &'static str {
+    match marker {
+        Marker::Filled => "r=\"3\" stroke=\"none\"",
+        Marker::Open => "r=\"3.4\" stroke-width=\"1.6\" style=\"fill:var(--chart-paper,#fff)\"",
+    }
+}
+
+fn tooltip(series: &Series, point: &Point) -> String {
+    if series.name.is_empty() {
+        point.tooltip()
+    } else {
+        format!("{}: {}", series.name, point.tooltip())
+    }
+}
+
+fn title(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("<title>{}</title>", escape(text))
+    }
+}
+
+fn width_of(text: &str) -> f64 {
+    // Our sizes are line heights, 1.21 of the em that CSS means, and the page's own font may be an eighth
+    // wider.
+    f64::from(text_width(text, TEXT_PX as f32)) * 1.21 * 1.125
+}
+
+/// Text that is safe inside elements and quoted attributes. Control characters, which XML forbids, are
+/// dropped.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\n' | '\t' => escaped.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A name for the clip path that differs between the charts of one page and is the same on every run.
+fn clip_name(chart: &Chart) -> String {
+    // FNV-1a over everything the chart shows.
+    let hash = format!("{chart:?}")
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("clip-{hash:016x}")
+}

@@ -1,0 +1,269 @@
+//! Charts are read back as XML and looked at.
+
+use roxmltree::{Document, Node};
+
+use super::*;
+
+fn parse(svg: &str) -> Document<'_> {
+    Document::parse(svg).unwrap_or_else(|error| panic!("not well-formed: {error}\n{svg}"))
+}
+
+fn number(node: Node<'_, '_>, name: &str) -> f64 {
+    node.attribute(name)
+        .and_then(|value| value.parse().ok())
+        .unwrap_or_else(|| panic!("{name} is a number"))
+}
+
+/// The elements with this tag that belong to series, not to the legend.
+fn drawn<'a>(document: &'a Document<'a>, tag: &'a str) -> Vec<Node<'a, 'a>> {
+    document
+        .descendants()
+        .filter(|node| node.attribute("class") == Some("series"))
+        .flat_map(|group| {
+            group
+                .children()
+                .filter(|node| node.has_tag_name(tag))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn curve() -> Series {
+    Series::new(
+        "curve",
+        Draw::LineAndPoints,
+        (0..5).map(|i| Point::new(f64::from(i), f64::from(i * i))),
+    )
+}
+
+#[test]
+fn hostile_text_is_escaped_everywhere() {
+    let nasty = "<script>\"&'\u{1}]]>";
+    let chart = Chart {
+        title: nasty.into(),
+        x: Axis::linear(nasty),
+        y: Axis::log10(nasty),
+        series: vec![Series {
+            color: Some(nasty.into()),
+            ..Series::new(
+                nasty,
+                Draw::LineAndPoints,
+                [Point::new(1.0, 2.0).titled(nasty)],
+            )
+        }],
+        bands: vec![Band {
+            range: [0.0, 9.0],
+            title: nasty.into(),
+        }],
+        open_means: nasty.into(),
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    assert!(
+        !document
+            .descendants()
+            .any(|node| node.has_tag_name("script")),
+        "no element was smuggled in"
+    );
+    let tooltip = drawn(&document, "circle")[0]
+        .first_element_child()
+        .and_then(|title| title.text());
+    assert_eq!(
+        tooltip,
+        Some("<script>\"&']]>: <script>\"&']]>"),
+        "the text itself survives"
+    );
+}
+
+#[test]
+fn points_are_where_their_numbers_say() {
+    let chart = Chart {
+        x: Axis {
+            range: Some([0.0, 4.0]),
+            ..Axis::linear("x")
+        },
+        y: Axis {
+            range: Some([0.0, 16.0]),
+            ..Axis::linear("y")
+        },
+        series: vec![curve()],
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let circles = drawn(&document, "circle");
+    assert_eq!(circles.len(), 5, "one per point");
+    let x: Vec<f64> = circles.iter().map(|&c| number(c, "cx")).collect();
+    let y: Vec<f64> = circles.iter().map(|&c| number(c, "cy")).collect();
+    for i in 0..5 {
+        let t = i as f64 / 4.0;
+        assert!(
+            (x[i] - (x[0] + t * (x[4] - x[0]))).abs() < 0.02,
+            "x is linear: {x:?}"
+        );
+        assert!(
+            (y[i] - (y[0] + t * t * (y[4] - y[0]))).abs() < 0.02,
+            "y is the square: {y:?}"
+        );
+    }
+    assert!(y[4] < y[0], "larger is higher");
+}
+
+#[test]
+fn equal_factors_are_equally_far_apart_on_a_log_axis() {
+    let points = [1.0, 10.0, 100.0].map(|y| Point::new(y, y));
+    let chart = Chart {
+        y: Axis::log10("error"),
+        series: vec![Series::new("", Draw::Points, points)],
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let y: Vec<f64> = drawn(&document, "circle")
+        .iter()
+        .map(|&c| number(c, "cy"))
+        .collect();
+    assert!(((y[0] - y[1]) - (y[1] - y[2])).abs() < 0.02, "{y:?}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_left_out_and_breaks_the_line() {
+    let values = [1.0, 2.0, f64::NAN, 3.0, 0.0, 4.0, -1.0, f64::INFINITY];
+    let points = values
+        .iter()
+        .enumerate()
+        .map(|(i, &y)| Point::new(i as f64, y));
+    let chart = Chart {
+        y: Axis::log10("error"),
+        series: vec![Series::new("s", Draw::LineAndPoints, points)],
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    assert_eq!(
+        drawn(&document, "circle").len(),
+        4,
+        "four positive finite numbers"
+    );
+    let path = drawn(&document, "path")[0]
+        .attribute("d")
+        .unwrap_or_default()
+        .to_owned();
+    assert_eq!(path.matches('M').count(), 3, "three runs: {path}");
+    assert!(
+        !svg.contains("NaN") && !svg.contains("inf"),
+        "no broken number is written"
+    );
+}
+
+#[test]
+fn held_out_points_are_open_and_explained() {
+    let points = (0..4).map(|i| {
+        let marker = if i == 2 { Marker::Open } else { Marker::Filled };
+        Point::new(f64::from(i), 1.0)
+            .marked(marker)
+            .titled(format!("frame {i}"))
+    });
+    let chart = Chart {
+        series: vec![Series::new("ours", Draw::Points, points)],
+        open_means: "held out".into(),
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let open: Vec<_> = drawn(&document, "circle")
+        .into_iter()
+        .filter(|circle| circle.attribute("style").is_some())
+        .collect();
+    assert_eq!(open.len(), 1, "one of four");
+    let tooltip = open[0].first_element_child().and_then(|title| title.text());
+    assert_eq!(tooltip, Some("ours: frame 2"), "it is the held-out one");
+    assert!(
+        document
+            .descendants()
+            .any(|node| node.text() == Some("held out")),
+        "the legend says so"
+    );
+}
+
+#[test]
+fn charts_without_data_or_room_are_still_charts() {
+    let empty = Chart::default();
+    let point = Chart {
+        series: vec![Series::new("", Draw::Line, [Point::new(3.0, 0.0)])],
+        ..Chart::default()
+    };
+    let nothing_shown = Chart {
+        y: Axis {
+            range: Some([5.0, f64::NAN]),
+            ..Axis::log10("")
+        },
+        series: vec![Series::new(
+            "s",
+            Draw::Bars { width: f64::NAN },
+            [Point::new(f64::NAN, 1.0), Point::new(1.0, 1.0)],
+        )],
+        bands: vec![Band {
+            range: [f64::NAN, 1.0],
+            title: String::new(),
+        }],
+        ..Chart::default()
+    };
+    let no_room = Chart {
+        width: 0,
+        height: 0,
+        series: vec![curve()],
+        ..Chart::default()
+    };
+    for chart in [empty, point, nothing_shown, no_room] {
+        let svg = chart.to_svg();
+        parse(&svg);
+        assert!(
+            !svg.contains("NaN") && !svg.contains("inf"),
+            "no broken number: {svg}"
+        );
+    }
+}
+
+#[test]
+fn a_histogram_counts_every_finite_value_once() {
+    let values = [0.0, 0.1, 0.1, 0.9, 1.0, f64::NAN];
+    let series = histogram("errors", &values, 4);
+    let counts: Vec<f64> = series.points.iter().map(|point| point.y).collect();
+    assert_eq!(
+        counts,
+        [3.0, 0.0, 0.0, 2.0],
+        "the largest value is in the last bin"
+    );
+    assert_eq!(histogram("none", &[], 4).points, [], "no values");
+    assert_eq!(histogram("none", &values, 0).points, [], "no bins");
+    let same: f64 = histogram("same", &[2.0; 3], 5)
+        .points
+        .iter()
+        .map(|point| point.y)
+        .sum();
+    assert_eq!(same, 3.0, "equal values still count");
+}
+
+#[test]
+fn bars_stand_on_zero() {
+    let series = Series::new(
+        "",
+        Draw::Bars { width: 0.5 },
+        [Point::new(0.0, 2.0), Point::new(1.0, 4.0)],
+    );
+    let chart = Chart {
+        y: Axis::linear("count").from_zero(),
+        series: vec![series],
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let bars = drawn(&document, "rect");
+    let heights: Vec<f64> = bars.iter().map(|&bar| number(bar, "height")).collect();
+    assert!(
+        (heights[1] / heights[0] - 2.0).abs() < 0.01,
+        "twice the count, twice the height: {heights:?}"
+    );
+}

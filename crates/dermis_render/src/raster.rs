@@ -1,0 +1,102 @@
+//! Draws a scene on the CPU: triangles in, smooth-edged clay-shaded picture out.
+//!
+//! The picture is cut into tiles that are drawn independently and in parallel. In each tile every pixel has
+//! 16 sample points; for each sample we keep the nearest triangle and its depth, nothing else (a *visibility
+//! buffer*). When all triangles are in, each pixel looks up which triangles its samples belong to and shades
+//! every one of them once, at the middle of its samples, so that light is worked out for visible things only,
+//! about once per pixel. The cost is that a highlight finer than a pixel is not smoothed; clay has none.
+//!
+//! Coverage is decided in integers, at 1/256 of a pixel, with one rule for samples that lie exactly on an
+//! edge: two triangles that share an edge neither overlap nor leave a gap. Barycentric coordinates are those
+//! of the original triangle, taken from the homogeneous vertices (Olano and Greer, "Triangle scan conversion
+//! using 2D homogeneous coordinates", 1997), so they are perspective-correct and do not notice near-plane
+//! clipping.
+//!
+//! Tiles, triangles within a tile and samples within a pixel are visited in a fixed order and nothing is
+//! summed across threads: the bytes are the same on any number of threads.
+//!
+//! Not here: transparency, textures, cast shadows between surfaces (only the ground catches one).
+
+mod ground;
+mod setup;
+mod shade;
+mod tile;
+
+use rayon::prelude::*;
+
+use crate::camera::Camera;
+use crate::error::RenderError;
+use crate::image::Image;
+use crate::scene::Scene;
+use ground::Shadow;
+use setup::{Bins, prepare, set_up_triangles};
+use shade::Shader;
+use tile::{TILE, Tile};
+
+/// Longest side of a picture, in pixels: what 32-bit edge functions at 1/256 pixel can hold.
+pub const MAX_SIDE: u32 = 8192;
+
+/// Draws a scene as seen by a camera.
+///
+/// Pixels are square, so the camera's aspect should be that of the picture. An empty scene gives the
+/// background alone. Cost: one pass over the triangles plus the covered pixels; memory is about 150 bytes per
+/// triangle.
+///
+/// # Errors
+/// [`RenderError::EmptyImage`] and [`RenderError::ImageTooLarge`] for impossible sizes,
+/// [`RenderError::BadCamera`], [`RenderError::LengthMismatch`] and [`RenderError::IndexOutOfRange`] for
+/// surfaces that do not fit together. Positions that are not finite are no error: their triangles are left
+/// out.
+///
+/// ```
+/// use dermis_render::{Camera, Scene, Surface, UpAxis, glam::Vec3, render};
+///
+/// let corners = [Vec3::ZERO, Vec3::X, Vec3::Y];
+/// let scene = Scene { surfaces: vec![Surface::new(&corners, &[], &[[0, 1, 2]])], ..Scene::default() };
+/// let picture = render(&scene, &Camera::three_quarter(&[&corners], UpAxis::Y, 1.0), 64, 64)?;
+/// assert_eq!(picture.width(), 64);
+/// # Ok::<(), dermis_render::RenderError>(())
+/// ```
+pub fn render(
+    scene: &Scene<'_>,
+    camera: &Camera,
+    width: u32,
+    height: u32,
+) -> Result<Image, RenderError> {
+    if width == 0 || height == 0 {
+        return Err(RenderError::EmptyImage { width, height });
+    }
+    if width > MAX_SIDE || height > MAX_SIDE {
+        return Err(RenderError::ImageTooLarge { width, height });
+    }
+    let projector = camera.projector(width, height)?;
+    let meshes = prepare(scene, &projector)?;
+    let triangles = set_up_triangles(&meshes, &projector, width, height);
+    let bins = Bins::new(&triangles, width, height);
+    let shadow = scene.ground.and_then(|ground| Shadow::new(scene, ground));
+    let shader = Shader::new(
+        &meshes,
+        &projector,
+        scene.background,
+        shadow,
+        [width, height],
+    );
+
+    let mut pixels = vec![[0; 4]; width as usize * height as usize];
+    pixels
+        .par_chunks_mut(TILE * width as usize)
+        .enumerate()
+        .for_each_init(Tile::new, |tile, (tile_row, rows)| {
+            for tile_column in 0..bins.columns {
+                tile.clear(tile_column, tile_row);
+                for &index in bins.triangles_of(tile_column, tile_row) {
+                    tile.draw(&triangles[index as usize]);
+                }
+                tile.resolve(&shader, width as usize, rows);
+            }
+        });
+    Ok(Image::from_pixels(width, height, pixels))
+}
+
+#[cfg(test)]
+mod tests;
