@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dermis::mesh::{DrawMesh, Polygons};
-use dermis::rig::{Clip, Pose};
+use dermis::rig::{Clip, Pose, Skeleton};
 use dermis::{Skin, TriMesh};
 use glam::DVec3;
 
@@ -27,6 +27,8 @@ pub struct Document {
     pub materials: Materials,
     /// The model that moves the points; one row per point of `mesh`.
     pub skin: Option<Skin>,
+    /// Bones without weights, when the file has poses but no skin.
+    pub skeleton: Option<Skeleton>,
     /// Motions of the skin.
     pub clips: Vec<Clip>,
     /// Meshes of a sequence, each with the points of `mesh`; empty when the file has none.

@@ -1,1 +1,393 @@
-//! format
+//! Which format a file has, and reading and writing one file of any format.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use glam::DVec3;
+
+use crate::geometry::Geometry;
+use crate::gltf::{self, GltfOptions};
+use crate::obj::{self, ObjWriter};
+use crate::ply::{self, PlyEncoding, PlyWriter};
+use crate::point_cache::{self, PointCache};
+use crate::sequence::{self, SequenceOptions};
+use crate::{Document, Fault, IoError, npz, write_file};
+
+/// The formats that dermis reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// glTF 2.0 in one binary file.
+    Glb,
+    /// glTF 2.0 as JSON, with buffers beside it or inside.
+    Gltf,
+    /// Wavefront OBJ, also gzipped (`.obj.gz`).
+    Obj,
+    /// Stanford PLY, also gzipped (`.ply.gz`).
+    Ply,
+    /// A NumPy archive of arrays.
+    Npz,
+    /// Point cache of 3ds Max and Blender: frames without faces.
+    Pc2,
+    /// Point cache of LightWave and Blender: frames without faces.
+    Mdd,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 7] = [
+        Self::Glb,
+        Self::Gltf,
+        Self::Obj,
+        Self::Ply,
+        Self::Npz,
+        Self::Pc2,
+        Self::Mdd,
+    ];
+
+    /// The format that a file's name says it has; upper and lower case are the same.
+    ///
+    /// # Errors
+    /// [`Fault::Unsupported`], with the known extensions.
+    ///
+    /// ```
+    /// use dermis_io::Format;
+    /// assert_eq!(Format::of("poses/01.OBJ.gz".as_ref())?, Format::Obj);
+    /// # Ok::<(), dermis_io::IoError>(())
+    /// ```
+    pub fn of(path: &Path) -> Result<Self, IoError> {
+        let name = lower_name(path);
+        let plain = name.strip_suffix(".gz");
+        let extension = plain
+            .unwrap_or(&name)
+            .rsplit_once('.')
+            .map_or("", |(_, e)| e);
+        let format = Self::ALL.into_iter().find(|f| f.extension() == extension);
+        let may_be_packed = matches!(format, Some(Self::Obj | Self::Ply));
+        match format.filter(|_| plain.is_none() || may_be_packed) {
+            Some(format) => Ok(format),
+            None => {
+                let what = match name.rsplit_once('.') {
+                    Some(_) => format!("the extension of {name}"),
+                    None => "a file name without an extension".to_owned(),
+                };
+                let known: Vec<String> = Self::ALL
+                    .iter()
+                    .map(|f| format!(".{}", f.extension()))
+                    .collect();
+                let hint = format!("known are {}, .obj.gz and .ply.gz", known.join(", "));
+                Err(Fault::unsupported(what, hint).in_file(path))
+            }
+        }
+    }
+
+    /// The extension, in lower case and without a dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Glb => "glb",
+            Self::Gltf => "gltf",
+            Self::Obj => "obj",
+            Self::Ply => "ply",
+            Self::Npz => "npz",
+            Self::Pc2 => "pc2",
+            Self::Mdd => "mdd",
+        }
+    }
+
+    /// True for formats that hold frames but no faces.
+    pub fn is_point_cache(self) -> bool {
+        matches!(self, Self::Pc2 | Self::Mdd)
+    }
+}
+
+fn lower_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().to_lowercase()
+}
+
+fn is_packed(path: &Path) -> bool {
+    lower_name(path).ends_with(".gz")
+}
+
+/// The file's name without extension, and without `.gz`.
+pub(crate) fn stem(path: &Path) -> String {
+    let plain = if is_packed(path) {
+        path.with_extension("")
+    } else {
+        path.to_owned()
+    };
+    plain
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// How to write files.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// For `.glb` and `.gltf`.
+    pub gltf: GltfOptions,
+    /// For `.ply`: binary unless told otherwise.
+    pub ply: PlyEncoding,
+}
+
+/// Reads one file of any format.
+///
+/// A point cache has no faces: the mesh of the same name beside it is read too.
+///
+/// # Errors
+/// [`IoError::Read`] and [`IoError::Content`].
+pub fn read(path: &Path) -> Result<Document, IoError> {
+    let format = Format::of(path)?;
+    if format.is_point_cache() {
+        return sequence::read_inputs(&[path], &SequenceOptions::default());
+    }
+    let file = FileBytes::read(path)?;
+    let document = match format {
+        Format::Glb | Format::Gltf => return gltf::read(path, &file.bytes),
+        Format::Obj => obj::read(path, &file.bytes),
+        Format::Ply => ply::read(path, &file.bytes),
+        Format::Npz => npz::read(path, &file.bytes),
+        Format::Pc2 | Format::Mdd => Err(Fault::unsupported("a point cache", "name its mesh")),
+    };
+    let mut document = document.map_err(|fault| fault.in_file(path))?;
+    document.path = path.to_owned();
+    document.facts.bytes = file.size_on_disk;
+    Ok(document)
+}
+
+/// Reads points and faces alone where that is quicker: `None` for formats where it is not.
+pub(crate) fn read_geometry(path: &Path) -> Result<Option<Geometry>, IoError> {
+    if Format::of(path)? != Format::Obj {
+        return Ok(None);
+    }
+    let file = FileBytes::read(path)?;
+    let geometry = obj::read_geometry(&file.bytes).map_err(|fault| fault.in_file(path))?;
+    Ok(Some(geometry))
+}
+
+/// Reads a point cache without its mesh.
+pub(crate) fn read_point_cache(path: &Path) -> Result<(PointCache, u64), IoError> {
+    let format = Format::of(path)?;
+    let file = FileBytes::read(path)?;
+    let cache = match format {
+        Format::Mdd => point_cache::read_mdd(&file.bytes),
+        _ => point_cache::read_pc2(&file.bytes),
+    };
+    Ok((
+        cache.map_err(|fault| fault.in_file(path))?,
+        file.size_on_disk,
+    ))
+}
+
+struct FileBytes {
+    /// The content, unpacked.
+    bytes: Vec<u8>,
+    size_on_disk: u64,
+}
+
+impl FileBytes {
+    fn read(path: &Path) -> Result<Self, IoError> {
+        let error = |source| IoError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let bytes = std::fs::read(path).map_err(error)?;
+        let size_on_disk = bytes.len() as u64;
+        let bytes = if is_packed(path) {
+            unpack(&bytes).map_err(|fault| fault.in_file(path))?
+        } else {
+            bytes
+        };
+        Ok(Self {
+            bytes,
+            size_on_disk,
+        })
+    }
+}
+
+/// Undoes gzip, up to 200 times the packed size: meshes shrink 3 to 20 times, bombs 1000 times.
+fn unpack(packed: &[u8]) -> Result<Vec<u8>, Fault> {
+    let most = (packed.len() as u64).saturating_mul(200).max(1 << 20);
+    let mut bytes = Vec::new();
+    MultiGzDecoder::new(packed)
+        .take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Fault::malformed("file", "gzip data", error.to_string()))?;
+    if bytes.len() as u64 > most {
+        let expected = format!("at most {most} bytes unpacked, 200 times the file");
+        return Err(Fault::malformed("file", expected, "more"));
+    }
+    Ok(bytes)
+}
+
+fn pack(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    // Writing to memory cannot fail.
+    let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    packed.expect("memory takes all bytes")
+}
+
+/// Writes a document as the format that the file's name asks for, and returns the files written.
+///
+/// Frames of a document go to `.obj` and `.ply` as one file each: `out.obj` becomes
+/// `out_0001.obj` and so on, unless the name itself has a place for the number, as in
+/// `out.####.obj` or `out.%04d.obj`. Without frames the rest mesh is written. Point caches take
+/// all frames, or the rest mesh as their only one.
+///
+/// # Errors
+/// [`IoError::Write`], and [`IoError::Content`] when the format cannot hold the document.
+pub fn write(
+    path: &Path,
+    document: &Document,
+    options: &WriteOptions,
+) -> Result<Vec<PathBuf>, IoError> {
+    let vertex_count = document.mesh.vertex_count();
+    if let Some(frame) = document
+        .frames
+        .iter()
+        .find(|f| f.positions.len() != vertex_count)
+    {
+        let expected = format!("{vertex_count} positions");
+        let element = format!("frame {}", frame.name);
+        let found = frame.positions.len().to_string();
+        return Err(Fault::malformed(element, expected, found).in_file(path));
+    }
+    let format = Format::of(path)?;
+    let moving = !document.frames.is_empty();
+    let frames = || -> Vec<&[DVec3]> {
+        match document.frames.as_slice() {
+            [] => vec![document.mesh.positions()],
+            frames => frames.iter().map(|f| f.positions.as_slice()).collect(),
+        }
+    };
+    let one = |bytes: Result<Vec<u8>, Fault>| {
+        let bytes = bytes.map_err(|fault| fault.in_file(path))?;
+        write_file(path, &bytes)?;
+        Ok(vec![path.to_owned()])
+    };
+    match format {
+        Format::Glb | Format::Gltf => {
+            gltf::write(path, document, &options.gltf)?;
+            let mut files = vec![path.to_owned()];
+            let buffer = path.with_extension("bin");
+            if format == Format::Gltf && buffer.is_file() {
+                files.push(buffer);
+            }
+            Ok(files)
+        }
+        Format::Npz => one(npz::write(document)),
+        Format::Pc2 => one(point_cache::write_pc2(&frames())),
+        Format::Mdd => one(point_cache::write_mdd(
+            &frames(),
+            document.frames_per_second,
+        )),
+        Format::Obj => {
+            let writer = ObjWriter::new(document, !moving);
+            write_numbered(path, moving, &frames(), |p| writer.to_bytes(p))
+        }
+        Format::Ply => {
+            let writer = PlyWriter::new(document, options.ply, !moving);
+            write_numbered(path, moving, &frames(), |p| writer.to_bytes(p))
+        }
+    }
+}
+
+/// Writes one file per frame, or one file under the plain name when nothing moves.
+fn write_numbered(
+    path: &Path,
+    moving: bool,
+    frames: &[&[DVec3]],
+    to_bytes: impl Fn(&[DVec3]) -> Vec<u8>,
+) -> Result<Vec<PathBuf>, IoError> {
+    let mut files = Vec::with_capacity(frames.len());
+    for (k, positions) in frames.iter().enumerate() {
+        let file = match sequence::NumberedName::of(path) {
+            Some(pattern) => pattern.with_number(k + 1),
+            None if moving => numbered(path, k + 1, frames.len()),
+            None => path.to_owned(),
+        };
+        let bytes = to_bytes(positions);
+        let bytes = if is_packed(&file) {
+            pack(&bytes)
+        } else {
+            bytes
+        };
+        write_file(&file, &bytes)?;
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// `out.obj` to `out_0001.obj`, with as many digits as the last number needs.
+fn numbered(path: &Path, number: usize, last: usize) -> PathBuf {
+    let digits = last.to_string().len().max(4);
+    let stem = stem(path);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let extensions = &name[stem.len()..];
+    path.with_file_name(format!("{stem}_{number:0digits$}{extensions}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_name_formats_in_any_case() {
+        for (name, expected) in [
+            ("a.GLB", Format::Glb),
+            ("a.b.gltf", Format::Gltf),
+            ("a.Obj.GZ", Format::Obj),
+            ("a.ply.gz", Format::Ply),
+            ("a.npz", Format::Npz),
+            ("a.pc2", Format::Pc2),
+            ("a.mdd", Format::Mdd),
+        ] {
+            let found = Format::of(Path::new(name)).expect("a known extension");
+            assert_eq!(found, expected, "for {name}");
+        }
+    }
+
+    #[test]
+    fn unknown_extensions_are_refused_with_the_known_ones() {
+        for name in ["a.fbx", "a", "a.npz.gz", ".gz", "", "obj"] {
+            let message = Format::of(Path::new(name))
+                .expect_err("unknown")
+                .to_string();
+            assert!(message.contains(".glb, .gltf, .obj"), "{message}");
+        }
+    }
+
+    #[test]
+    fn frames_are_numbered_before_the_extension() {
+        let name = |path: &str, last| numbered(Path::new(path), 7, last);
+        assert_eq!(name("x/a.obj", 9), Path::new("x/a_0007.obj"), "four digits");
+        assert_eq!(
+            name("a.obj.gz", 9),
+            Path::new("a_0007.obj.gz"),
+            "before .gz"
+        );
+        assert_eq!(
+            name("a.b.PLY", 12345),
+            Path::new("a.b_00007.PLY"),
+            "five where needed"
+        );
+    }
+
+    #[test]
+    fn a_gzip_bomb_is_refused() {
+        let bomb = pack(&vec![b' '; 8 << 20]);
+        assert!(bomb.len() < 10_000, "a bomb, of {} bytes", bomb.len());
+        unpack(&bomb).expect_err("8 MiB of spaces");
+        let text = b"v 0 0 0\n".repeat(1000);
+        assert_eq!(
+            unpack(&pack(&text)).expect("small"),
+            text,
+            "what is small is fine"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! Many files, one document: a rest mesh and the frames that it goes through.
+//!
+//! Inputs are files, folders, glob patterns (`poses/*.obj`) and numbered names (`pose.####.obj`,
+//! `pose.%04d.obj`). What they name is put in natural order (1, 2, 10), because a shell that
+//! expands `*.obj` hands over 1, 10, 2.
+
+mod inputs;
+mod order;
+mod read;
+
+pub(crate) use inputs::NumberedName;
+pub use order::natural_order;
+pub use read::{SequenceOptions, read_inputs};

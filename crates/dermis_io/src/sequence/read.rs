@@ -1,0 +1,306 @@
+//! Reading a sequence: every file is held against the rest mesh.
+
+use std::path::{Path, PathBuf};
+
+use dermis::TriMesh;
+use dermis::mesh::Polygons;
+use dermis::rig::{Pose, Skeleton};
+use glam::DVec3;
+
+use super::inputs::expand;
+use crate::format::{read, read_geometry, read_point_cache, stem};
+use crate::geometry::{Geometry, faces};
+use crate::{Document, Fault, Format, Frame, IoError};
+
+/// How to read a sequence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SequenceOptions {
+    /// The rest mesh, and with it everything but the frames: skin, polygons, materials.
+    ///
+    /// Default: the first mesh of the inputs. A rest mesh that is also among the inputs is no
+    /// frame.
+    pub rest: Option<PathBuf>,
+    /// The mesh whose points a point cache moves, when `rest` is not given.
+    ///
+    /// Default: the file beside the cache with the same name and another extension (`.obj`,
+    /// `.ply`, `.glb`, `.gltf`, `.npz`, in that order).
+    pub mesh: Option<PathBuf>,
+}
+
+/// Reads what the inputs name: one file, or a sequence of meshes and point caches.
+///
+/// Inputs are files, folders, globs and numbered names. One file without options is read as it
+/// is. Otherwise each mesh becomes a frame named after its file, in natural order; a file that
+/// holds frames itself adds all of them.
+///
+/// # Errors
+/// [`IoError::Content`] for a mesh whose vertices or faces are not those of the rest mesh, with
+/// both files and both numbers, and for a point cache without a mesh; otherwise as [`read`].
+pub fn read_inputs<P: AsRef<Path>>(
+    inputs: &[P],
+    options: &SequenceOptions,
+) -> Result<Document, IoError> {
+    let mut files = expand(inputs)?;
+    let Some(first) = files.first().cloned() else {
+        return Err(Fault::malformed("input", "at least one file", "none").in_file(Path::new("-")));
+    };
+    let is_cache = |file: &PathBuf| Ok(Format::of(file)?.is_point_cache());
+    let caches: Vec<bool> = files.iter().map(is_cache).collect::<Result<_, IoError>>()?;
+    let meshes = caches.iter().filter(|&&is_cache| !is_cache).count();
+    let cache = files.iter().zip(&caches).find(|(_, is_cache)| **is_cache);
+
+    let base = match (&options.rest, cache) {
+        (Some(rest), _) => rest.clone(),
+        (None, None) if files.len() == 1 => return read(&first),
+        (None, None) => first,
+        (None, Some((cache, _))) => match (&options.mesh, meshes) {
+            (Some(mesh), _) => mesh.clone(),
+            (None, 0) => mesh_beside(cache)?,
+            (None, _) => files
+                .iter()
+                .zip(&caches)
+                .find(|(_, c)| !**c)
+                .map_or(first, |(f, _)| f.clone()),
+        },
+    };
+    let mut sequence = Sequence::new(read(&base)?, base.clone());
+    // The mesh of a cache, and a rest mesh that someone chose, are no frames of their own.
+    if options.rest.is_some() || cache.is_some() {
+        let canonical = |path: &Path| path.canonicalize().unwrap_or(path.to_owned());
+        let base = canonical(&base);
+        files.retain(|file| canonical(file) != base);
+        if files.is_empty() {
+            return Ok(sequence.whole_base());
+        }
+    }
+    let several = files.len() > 1;
+    for file in &files {
+        let member = sequence.read_member(file)?;
+        sequence.add(member, several)?;
+    }
+    Ok(sequence.finish())
+}
+
+/// The mesh of the same name beside a point cache.
+fn mesh_beside(cache: &Path) -> Result<PathBuf, IoError> {
+    const EXTENSIONS: [&str; 5] = ["obj", "ply", "glb", "gltf", "npz"];
+    let candidates = EXTENSIONS.map(|extension| cache.with_extension(extension));
+    let found = candidates.into_iter().find(|path| path.is_file());
+    found.ok_or_else(|| {
+        let stem = stem(cache);
+        let expected = format!(
+            "the mesh whose points it moves, named as an option or beside it as {stem}.{}",
+            EXTENSIONS.join(&format!(", {stem}."))
+        );
+        Fault::malformed("point cache", expected, "none").in_file(cache)
+    })
+}
+
+/// What one file adds.
+struct Member {
+    path: PathBuf,
+    /// Faces to compare, when the file has a mesh.
+    geometry: Option<Geometry>,
+    /// Frames of its own; otherwise its mesh is one.
+    frames: Vec<Frame>,
+    poses: Vec<Pose>,
+    skeleton: Option<Skeleton>,
+    frames_per_second: Option<f64>,
+    bytes: u64,
+    notes: Vec<String>,
+}
+
+struct Sequence {
+    base: Document,
+    base_path: PathBuf,
+    /// Frames and poses that the base file had itself.
+    base_frames: Vec<Frame>,
+    base_poses: Vec<Pose>,
+    /// True once a frame came without a pose.
+    pose_missing: bool,
+}
+
+impl Sequence {
+    fn new(mut base: Document, base_path: PathBuf) -> Self {
+        Self {
+            base_frames: std::mem::take(&mut base.frames),
+            base_poses: std::mem::take(&mut base.frame_poses),
+            base,
+            base_path,
+            pose_missing: false,
+        }
+    }
+
+    /// The base file alone.
+    fn whole_base(self) -> Document {
+        Document {
+            frames: self.base_frames,
+            frame_poses: self.base_poses,
+            ..self.base
+        }
+    }
+
+    fn skeleton(&self) -> Option<&Skeleton> {
+        let of_skin = self.base.skin.as_ref().map(|skin| &skin.skeleton);
+        of_skin.or(self.base.skeleton.as_ref())
+    }
+
+    fn read_member(&mut self, path: &Path) -> Result<Member, IoError> {
+        let mut member = Member {
+            path: path.to_owned(),
+            geometry: None,
+            frames: Vec::new(),
+            poses: Vec::new(),
+            skeleton: None,
+            frames_per_second: None,
+            bytes: 0,
+            notes: Vec::new(),
+        };
+        if path == self.base_path {
+            member.frames = std::mem::take(&mut self.base_frames);
+            member.poses = std::mem::take(&mut self.base_poses);
+            member.skeleton = self.skeleton().cloned();
+            if member.frames.is_empty() {
+                member.frames = vec![Frame {
+                    name: String::new(),
+                    positions: self.base.mesh.positions().to_vec(),
+                }];
+            }
+            return Ok(member);
+        }
+        if Format::of(path)?.is_point_cache() {
+            let (cache, bytes) = read_point_cache(path)?;
+            self.check_count(path, "points", cache.point_count)?;
+            member.frames = cache.frames;
+            member.frames_per_second = cache.frames_per_second;
+            member.bytes = bytes;
+            member.notes = cache.notes;
+        } else if let Some(geometry) = read_geometry(path)? {
+            member.bytes = std::fs::metadata(path).map_or(0, |m| m.len());
+            member.geometry = Some(geometry);
+        } else {
+            let document = read(path)?;
+            member.frames = document.frames;
+            member.poses = document.frame_poses;
+            member.skeleton = document
+                .skin
+                .map(|skin| skin.skeleton)
+                .or(document.skeleton);
+            member.frames_per_second = document.frames_per_second;
+            member.bytes = document.facts.bytes;
+            member.notes = document.notes;
+            member.geometry = Some(Geometry {
+                mesh: document.mesh,
+                polygons: document.polygons,
+            });
+        }
+        Ok(member)
+    }
+
+    fn add(&mut self, member: Member, several: bool) -> Result<(), IoError> {
+        if let Some(geometry) = &member.geometry {
+            self.check_count(&member.path, "vertices", geometry.mesh.vertex_count())?;
+            self.check_faces(&member.path, geometry)?;
+        }
+        let name = stem(&member.path);
+        let same_bones = member.skeleton.is_some() && member.skeleton.as_ref() == self.skeleton();
+        if same_bones && !member.poses.is_empty() {
+            self.base.frame_poses.extend(member.poses);
+        } else {
+            self.pose_missing = true;
+        }
+        if member.frames.is_empty() {
+            let mesh = member.geometry.map(|g| g.mesh);
+            let positions: Vec<DVec3> = mesh.map_or(Vec::new(), |m| m.positions().to_vec());
+            self.base.frames.push(Frame { name, positions });
+        } else {
+            for frame in member.frames {
+                let name = match frame.name.as_str() {
+                    "" => name.clone(),
+                    own if several => format!("{name}_{own}"),
+                    _ => frame.name,
+                };
+                self.base.frames.push(Frame { name, ..frame });
+            }
+        }
+        self.base.frames_per_second = self.base.frames_per_second.or(member.frames_per_second);
+        self.base.facts.bytes += member.bytes;
+        let notes = member.notes.into_iter();
+        self.base
+            .notes
+            .extend(notes.map(|note| format!("{}: {note}", member.path.display())));
+        Ok(())
+    }
+
+    fn finish(mut self) -> Document {
+        if !self.base_frames.is_empty() {
+            let path = self.base_path.display();
+            let count = self.base_frames.len();
+            let note =
+                format!("{path}: its own {count} frames are left out for those of the sequence.");
+            self.base.notes.push(note);
+        }
+        if self.pose_missing && !self.base.frame_poses.is_empty() {
+            self.base.frame_poses.clear();
+            let note = "Poses are left out: not every file has the rest mesh's bones and a pose for each frame.";
+            self.base.notes.push(note.to_owned());
+        }
+        self.base
+    }
+
+    fn check_count(&self, path: &Path, what: &str, found: usize) -> Result<(), IoError> {
+        let expected = self.base.mesh.vertex_count();
+        if expected == found {
+            return Ok(());
+        }
+        let expected = format!("{expected} as in {}", self.base_path.display());
+        Err(Fault::malformed(what, expected, found.to_string()).in_file(path))
+    }
+
+    /// Refuses other faces; a cloud of points says nothing about faces and passes.
+    fn check_faces(&self, path: &Path, geometry: &Geometry) -> Result<(), IoError> {
+        let rest = &self.base;
+        if rest.mesh.triangles().is_empty() || geometry.mesh.triangles().is_empty() {
+            return Ok(());
+        }
+        let difference = match (&rest.polygons, &geometry.polygons) {
+            (Some(a), Some(b)) if a == b => None,
+            (None, None) if rest.mesh.triangles() == geometry.mesh.triangles() => None,
+            (Some(a), Some(b)) => first_difference(&rest.mesh, Some(a), &geometry.mesh, Some(b)),
+            // One file has triangles where the other has polygons: compare triangles.
+            _ => first_difference(&rest.mesh, None, &geometry.mesh, None),
+        };
+        let Some((face, expected, found)) = difference else {
+            return Ok(());
+        };
+        let text = |corners: Option<Vec<u32>>| match corners {
+            Some(corners) => {
+                let corners: Vec<String> = corners.iter().map(u32::to_string).collect();
+                format!("vertices {}", corners.join(" "))
+            }
+            None => "no such face".to_owned(),
+        };
+        let expected = format!("{} as in {}", text(expected), self.base_path.display());
+        Err(Fault::malformed(format!("face {face}"), expected, text(found)).in_file(path))
+    }
+}
+
+type Difference = (usize, Option<Vec<u32>>, Option<Vec<u32>>);
+
+fn first_difference(
+    a: &TriMesh,
+    a_polygons: Option<&Polygons>,
+    b: &TriMesh,
+    b_polygons: Option<&Polygons>,
+) -> Option<Difference> {
+    let mut of_a = faces(a, a_polygons);
+    let mut of_b = faces(b, b_polygons);
+    for face in 0.. {
+        match (of_a.next(), of_b.next()) {
+            (None, None) => return None,
+            (x, y) if x == y => {}
+            (x, y) => return Some((face, x.map(<[u32]>::to_vec), y.map(<[u32]>::to_vec))),
+        }
+    }
+    None
+}
