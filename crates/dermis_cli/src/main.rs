@@ -1,1 +1,70 @@
-fn main() {}
+//! The command line of dermis.
+//!
+//! Raw arguments (`args`) become checked plans inside each command (`cmd`), which call the library
+//! and hand their results to `report`. Data goes to stdout, talk to stderr.
+
+mod args;
+mod cmd;
+mod examples;
+mod report;
+mod talk;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use args::{Cli, Command};
+use talk::Talk;
+
+/// How a command that did its work ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// As asked.
+    Done,
+    /// Done, but a tolerance that was demanded is missed.
+    ToleranceMissed,
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // --help and --version are answers, not mistakes.
+            let asked = matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            );
+            // A reader that went away (`dermis --help | head`) is no reason to complain.
+            let _ = error.print();
+            return ExitCode::from(if asked { 0 } else { 2 });
+        }
+    };
+    let talk = Talk::new(cli.common.quiet);
+    talk.listen_for_ctrl_c();
+    let result = set_threads(cli.common.threads).and_then(|()| match &cli.command {
+        Command::Info(args) => cmd::info::run(args, &talk),
+        Command::Convert(args) => cmd::convert::run(args, &talk),
+        Command::Fit(args) => cmd::fit::run(args, &talk),
+        Command::Eval(args) => cmd::eval::run(args, &talk),
+        Command::Demo(args) => cmd::demo::run(args, &talk),
+    });
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::ToleranceMissed) => ExitCode::from(1),
+        Err(error) => {
+            talk.clear();
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn set_threads(threads: Option<u16>) -> anyhow::Result<()> {
+    if let Some(threads) = threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(usize::from(threads))
+            .build_global()?;
+    }
+    Ok(())
+}

@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use dermis::TriMesh;
+use dermis::mesh::DrawMesh;
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -157,6 +159,31 @@ pub fn read(path: &Path) -> Result<Document, IoError> {
     let mut document = document.map_err(|fault| fault.in_file(path))?;
     document.path = path.to_owned();
     document.facts.bytes = file.size_on_disk;
+    Ok(document)
+}
+
+/// Reads a point cache as a cloud of points, for when its mesh is not at hand.
+///
+/// The first frame stands for the rest mesh.
+///
+/// # Errors
+/// [`IoError::Read`] and [`IoError::Content`].
+pub fn read_points(path: &Path) -> Result<Document, IoError> {
+    let (cache, bytes) = read_point_cache(path)?;
+    let rest = cache.frames.first().map(|frame| frame.positions.clone());
+    let mesh = TriMesh::new(rest.unwrap_or_default(), Vec::new());
+    let mesh = mesh.map_err(|error| Fault::from(error).in_file(path))?;
+    let mut document = Document {
+        path: path.to_owned(),
+        draw: DrawMesh::plain(stem(path), mesh.vertex_count(), &[]),
+        mesh,
+        frames: cache.frames,
+        frames_per_second: cache.frames_per_second,
+        notes: cache.notes,
+        ..Document::default()
+    };
+    document.facts.bytes = bytes;
+    document.facts.mesh_count = 1;
     Ok(document)
 }
 

@@ -17,7 +17,7 @@ mod sequence;
 pub use atomic::write_file;
 pub use document::{Document, FileFacts, Frame};
 pub use error::{Fault, IoError};
-pub use format::{Format, WriteOptions, read, write};
+pub use format::{Format, WriteOptions, read, read_points, write};
 pub use materials::{Image, Materials};
 pub use ply::PlyEncoding;
 pub use record::SkinRecord;

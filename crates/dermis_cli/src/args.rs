@@ -1,0 +1,218 @@
+//! Raw arguments, as typed. What they mean together is checked by the commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Turns example meshes into real-time skins.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dermis",
+    version,
+    about,
+    after_help = "\
+Start with `dermis demo`: it makes a character, fits it, and says what to look at.
+
+Exit codes: 0 done, 1 done but a demanded tolerance was missed, 2 could not do it."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Threads to use; all cores unless given. The result is the same on any number.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Print results only: no progress, no remarks.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Say what is in files: meshes, skins, clips, and problems found.
+    #[command(after_help = "Example:\n  dermis info fox.glb walk.npz --json")]
+    Info(InfoArgs),
+    /// Turn one format into another; a sequence becomes a sequence or a morph-target GLB.
+    #[command(after_help = "\
+Examples:
+  dermis convert 'poses/*.obj' poses.npz
+  dermis convert sim.pc2 --mesh shirt.obj shirt.glb
+  dermis convert fox.glb --clip Run frames/run_####.obj")]
+    Convert(ConvertArgs),
+    /// Fit a skin to examples and say how well it fits and generalises.
+    #[command(after_help = "\
+Examples:
+  dermis fit examples.npz -o skin.glb --report report.html
+  dermis fit sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk -o skin.glb
+  dermis fit hero.glb --max-influences 2 -o hero_lean.glb --max-error 1.5
+
+The examples' poses come from the npz file itself, from a clip of --skeleton, or, when the input is
+one skinned glTF file, from its own clips: then the file's own deformation is what is fitted.")]
+    Fit(FitArgs),
+    /// Evaluate a skin in the poses of a clip, or in poses given by hand.
+    #[command(after_help = "\
+Examples:
+  dermis eval skin.glb --clip Run --fps 30 -o frames.npz
+  dermis eval skin.glb --pose 'forearm.rz=90, hand.rx=45' -o posed.obj
+  dermis eval face.glb --pose rest --pose 'smile=0.5' -o face.pc2
+
+A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in
+degrees; .tx, .ty, .tz move it in its parent; .s scales it; NAME=VALUE sets a morph target.")]
+    Eval(EvalArgs),
+    /// Make a character that linear blend skinning cannot match, fit it, and show the result.
+    #[command(after_help = "Example:\n  dermis demo my_demo")]
+    Demo(DemoArgs),
+}
+
+/// Where meshes come from, for the commands that take sequences.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
+    /// 'poses/*.obj' or 'frame_####.obj'.
+    #[arg(required = true, value_name = "IN")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The mesh in its rest pose, when it is not the first of the sequence.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rest: Option<PathBuf>,
+    /// The mesh that a point cache (PC2, MDD) moves, when it has another name than the cache.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mesh: Option<PathBuf>,
+}
+
+/// Arguments of `dermis info`.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// Files of any format.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `dermis convert`.
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The file to write: .glb .gltf .obj .ply .npz .pc2 .mdd
+    #[arg(required = true, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// The clip to turn into frames, when the input is a skin and the output a sequence.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) clip: Option<String>,
+    /// Frames per second of the sequence.
+    #[arg(long, value_name = "FPS", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
+    /// Write the frames of a file that has both frames and a skin.
+    #[arg(long)]
+    pub(crate) frames: bool,
+}
+
+/// Arguments of `dermis fit`.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The skin to write, .glb or .gltf.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// The file with the skeleton, when the examples have none: .glb, .gltf or .npz.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) skeleton: Option<PathBuf>,
+    /// The clip whose poses belong to the examples.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) clip: Option<String>,
+    /// Frames per second at which the clip is sampled.
+    #[arg(long, value_name = "FPS", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
+    /// Which examples to test on without fitting to them: every:N, one (each in turn), none, or
+    /// numbers such as 3,7,9 counting from 0. The skin that is written is fitted to all.
+    #[arg(long, value_name = "WHICH", default_value = "every:4")]
+    pub(crate) hold_out: String,
+    /// Most bones that may move one vertex.
+    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
+    pub(crate) max_influences: usize,
+    /// Bones each vertex chooses from: all, N best alone, or near:N for those of its neighbours too.
+    #[arg(long, value_name = "WHICH", default_value = "12")]
+    pub(crate) candidates: String,
+    /// Rounds of fitting the rest positions too, in turn with the weights.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) rest_rounds: usize,
+    /// How strongly fitted rest positions are held at the given ones.
+    #[arg(long, value_name = "S", default_value_t = 0.01)]
+    pub(crate) rest_stiffness: f64,
+    /// Largest E_RMS to accept, on held-out examples if there are any; above it the exit code is 1.
+    #[arg(long, value_name = "E_RMS")]
+    pub(crate) max_error: Option<f64>,
+    /// Write a report with pictures: one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Which axis points up in the report's pictures.
+    #[arg(long, value_enum, default_value_t = Up::Y)]
+    pub(crate) up: Up,
+    /// Print the measures as JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// An axis of model space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Up {
+    /// As in glTF.
+    Y,
+    /// As in Blender and 3ds Max.
+    Z,
+}
+
+/// Arguments of `dermis eval`.
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// A file with a skin.
+    #[arg(value_name = "SKIN")]
+    pub(crate) skin: PathBuf,
+    /// The clip to play.
+    #[arg(long, value_name = "NAME", conflicts_with = "pose")]
+    pub(crate) clip: Option<String>,
+    /// Frames per second at which the clip is sampled.
+    #[arg(long, value_name = "FPS", default_value_t = 30.0, value_parser = parse_fps)]
+    pub(crate) fps: f64,
+    /// A pose: rest, default, or a list such as 'forearm.rz=90, smile=0.5'. May be repeated.
+    #[arg(long, value_name = "POSE")]
+    pub(crate) pose: Vec<String>,
+    /// Where the frames go: .npz .obj .ply .pc2 .mdd .glb
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Write the vertices as the file draws them, split at seams, instead of each point once.
+    #[arg(long)]
+    pub(crate) drawn: bool,
+}
+
+/// Arguments of `dermis demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// The folder to write to.
+    #[arg(value_name = "DIR", default_value = "dermis_demo")]
+    pub(crate) folder: PathBuf,
+}
+
+fn parse_fps(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(fps) if fps > 0.0 && fps.is_finite() => Ok(fps),
+        _ => Err("expected a number above 0, such as 24".to_owned()),
+    }
+}
+
+fn parse_positive(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err("expected a whole number of at least 1".to_owned()),
+    }
+}

@@ -1,0 +1,99 @@
+//! `dermis convert`: one format to another.
+
+use anyhow::Context;
+use dermis::Clip;
+use dermis_io::{Document, Format, Frame, WriteOptions};
+
+use super::{choose_clip, read_inputs};
+use crate::Outcome;
+use crate::args::ConvertArgs;
+use crate::talk::Talk;
+
+pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    // An unknown ending is refused before anything is read.
+    let format = Format::of(&args.output)?;
+    let mut document = read_inputs(&args.input, talk)?;
+    if let Some(fps) = args.fps {
+        document.frames_per_second = Some(fps);
+    }
+    if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
+        prepare_for_gltf(&mut document, args.frames, talk)?;
+    } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
+        let fps = args.fps.unwrap_or(30.0);
+        bake_clip(&mut document, args.clip.as_deref(), fps)?;
+        if matches!(format, Format::Glb | Format::Gltf) {
+            keep_frames_only(&mut document);
+        }
+    }
+    talk.check_stopped()?;
+    let files = dermis_io::write(&args.output, &document, &WriteOptions::default())?;
+    match &files[..] {
+        [file] => talk.remark(format!("wrote {}", file.display())),
+        [first, .., last] => talk.remark(format!(
+            "wrote {} files, {} to {}",
+            files.len(),
+            first.display(),
+            last.display()
+        )),
+        [] => {}
+    }
+    Ok(Outcome::Done)
+}
+
+/// A glTF file holds a skin with clips or a morph-target sequence: chooses, and says what is lost.
+fn prepare_for_gltf(
+    document: &mut Document,
+    frames_wanted: bool,
+    talk: &Talk,
+) -> anyhow::Result<()> {
+    if frames_wanted {
+        if document.frames.is_empty() {
+            anyhow::bail!(
+                "{}: --frames needs frames, found none: name a clip with --clip to make them",
+                document.path.display()
+            );
+        }
+        keep_frames_only(document);
+    } else if let Some(skin) = &document.skin
+        && !document.frames.is_empty()
+    {
+        let fps = document.frames_per_second.unwrap_or(24.0);
+        if !document.frame_poses.is_empty() {
+            let clip = Clip::from_poses("poses", &skin.skeleton, &document.frame_poses, fps)
+                .with_context(|| document.path.display().to_string())?;
+            document.clips.push(clip);
+        }
+        talk.remark(format!(
+            "note: the skin is written, not the {} frames, which it may not match; \
+             --frames writes those as morph targets",
+            document.frames.len()
+        ));
+        document.frames.clear();
+    }
+    Ok(())
+}
+
+fn keep_frames_only(document: &mut Document) {
+    document.skin = None;
+    document.clips.clear();
+}
+
+/// Replaces the frames by those of a clip.
+fn bake_clip(document: &mut Document, name: Option<&str>, fps: f64) -> anyhow::Result<()> {
+    let clip = choose_clip(document, name)?.clone();
+    let skin = super::skin_of(document)?;
+    let mut frames = Vec::new();
+    let mut poses = Vec::new();
+    for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
+        let pose = skin.sample(&clip, time);
+        frames.push(Frame {
+            name: format!("{}_{k:04}", clip.name),
+            positions: skin.evaluate(&pose)?,
+        });
+        poses.push(pose);
+    }
+    document.frames = frames;
+    document.frame_poses = poses;
+    document.frames_per_second = Some(fps);
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! `dermis demo`: the main job on a character made on the spot.
+
+use std::io::Write;
+
+use anyhow::Context;
+use dermis::fit::SsdOptions;
+use dermis::synth::{ArmOptions, arm};
+use dermis::{Clip, Pose, Split};
+use dermis_io::{Document, Frame, WriteOptions};
+
+use super::fit::{FitJob, skin_document};
+use crate::Outcome;
+use crate::args::{DemoArgs, Up};
+use crate::examples::Prepared;
+use crate::report::{self, Chosen, choose_examples, picture_rows};
+use crate::talk::Talk;
+
+/// Frames per second of the demo's motion.
+const FPS: f64 = 24.0;
+
+pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    let prepared = make_arm()?;
+    let set = &prepared.set;
+    talk.remark(format!(
+        "An arm of {} vertices and {} bones bends its elbow, turns its hand by 180 degrees and \
+         flexes its biceps in {} examples.",
+        set.rest().vertex_count(),
+        set.skeleton().bone_count(),
+        set.examples().len()
+    ));
+    let job = FitJob {
+        prepared: &prepared,
+        options: SsdOptions::default(),
+        split: Split::EveryNth(4),
+        up: Up::Y,
+        command: report::command_line(),
+    };
+    let fitted = job.fit(talk)?;
+    let chosen = choose_examples(&fitted);
+    let worst: Vec<Chosen> = chosen.into_iter().take(1).collect();
+    let picture = picture_rows(set, &fitted, &worst, Up::Y, 640, talk)?
+        .remove(0)
+        .to_png()?;
+    talk.check_stopped()?;
+
+    let [examples, skin, page, png] =
+        ["examples.npz", "arm.glb", "report.html", "worst.png"].map(|name| args.folder.join(name));
+    dermis_io::write(&examples, &prepared.look, &WriteOptions::default())?;
+    let document = skin_document(&prepared, &fitted);
+    dermis_io::write(&skin, &document, &WriteOptions::default())?;
+    dermis_io::write_file(&png, &picture)?;
+    job.write_report(&fitted, &page, talk)?;
+    talk.clear();
+
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{}\n\n\
+         {:<32} open it in a browser: numbers, pictures, error per frame\n\
+         {:<32} the worst pose it was not shown: look at the forearm, which collapses\n\
+         {:<32} the skin with its clip: drop it into any glTF viewer\n\
+         {:<32} the examples, for: dermis fit {} -o again.glb",
+        report::table(set, &fitted),
+        page.display(),
+        png.display(),
+        skin.display(),
+        examples.display(),
+        examples.display()
+    )
+    .context("standard output cannot be written")?;
+    Ok(Outcome::Done)
+}
+
+/// The arm as if it had been read from a file.
+fn make_arm() -> anyhow::Result<Prepared> {
+    let character = arm(&ArmOptions::default());
+    let set = character.examples;
+    let poses: Vec<Pose> = set
+        .examples()
+        .iter()
+        .map(|example| example.pose.clone())
+        .collect();
+    let frames = set
+        .examples()
+        .iter()
+        .map(|example| Frame {
+            name: example.name.clone(),
+            positions: example.positions.clone(),
+        })
+        .collect();
+    let look = Document {
+        mesh: set.rest().clone(),
+        draw: character.draw,
+        skeleton: Some(set.skeleton().clone()),
+        frames,
+        frame_poses: poses.clone(),
+        frames_per_second: Some(FPS),
+        ..Document::default()
+    };
+    let clip = Clip::from_poses("curl and turn", set.skeleton(), &poses, FPS)?;
+    Ok(Prepared {
+        set,
+        look,
+        clips: vec![clip],
+    })
+}

@@ -1,0 +1,131 @@
+//! `dermis eval`: a skin in the poses of a clip, or in poses given by hand.
+
+use anyhow::bail;
+use dermis::mesh::DrawMesh;
+use dermis::{Pose, Skin, TriMesh};
+use dermis_io::{Document, Format, Frame, WriteOptions};
+use glam::DVec3;
+
+use super::pose_text::parse_pose;
+use super::{choose_clip, skin_of};
+use crate::Outcome;
+use crate::args::EvalArgs;
+use crate::talk::Talk;
+
+pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    Format::of(&args.output)?;
+    let document = dermis_io::read(&args.skin)?;
+    talk.remark_notes(&document);
+    let skin = skin_of(&document)?;
+    let named = named_poses(args, &document, skin)?;
+    let mut frames = Vec::with_capacity(named.len());
+    for (k, (name, pose)) in named.iter().enumerate() {
+        use dermis::progress::Progress;
+        talk.report("evaluating", k, named.len());
+        talk.check_stopped()?;
+        frames.push(Frame {
+            name: name.clone(),
+            positions: skin.evaluate(pose)?,
+        });
+    }
+    let poses = named.into_iter().map(|(_, pose)| pose).collect();
+    let result = result_document(args, &document, frames, poses)?;
+    talk.check_stopped()?;
+    let files = dermis_io::write(&args.output, &result, &WriteOptions::default())?;
+    talk.remark(format!(
+        "evaluated {} vertices in {} poses; wrote {}",
+        result.mesh.vertex_count(),
+        result.frames.len(),
+        match &files[..] {
+            [file] => file.display().to_string(),
+            files => format!("{} files like {}", files.len(), files[0].display()),
+        }
+    ));
+    Ok(Outcome::Done)
+}
+
+/// The poses asked for, with a name each.
+fn named_poses(
+    args: &EvalArgs,
+    document: &Document,
+    skin: &Skin,
+) -> anyhow::Result<Vec<(String, Pose)>> {
+    if !args.pose.is_empty() {
+        return args
+            .pose
+            .iter()
+            .enumerate()
+            .map(|(k, text)| Ok((format!("pose_{k:04}"), parse_pose(text, skin)?)))
+            .collect();
+    }
+    if args.clip.is_none() && document.clips.is_empty() && document.frame_poses.is_empty() {
+        bail!(
+            "{}: has no clip; say which pose with --pose, such as --pose default",
+            document.path.display()
+        );
+    }
+    if args.clip.is_none() && !document.frame_poses.is_empty() {
+        let names = document.frames.iter().map(|frame| frame.name.clone());
+        return Ok(names.zip(document.frame_poses.iter().cloned()).collect());
+    }
+    let clip = choose_clip(document, args.clip.as_deref())?;
+    let frame = |(k, time)| (format!("{}_{k:04}", clip.name), skin.sample(clip, time));
+    Ok(clip
+        .frame_times(args.fps)
+        .into_iter()
+        .enumerate()
+        .map(frame)
+        .collect())
+}
+
+/// The frames with what a file of theirs can say beside them.
+fn result_document(
+    args: &EvalArgs,
+    document: &Document,
+    frames: Vec<Frame>,
+    frame_poses: Vec<Pose>,
+) -> anyhow::Result<Document> {
+    let is_gltf = matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf);
+    let mut result = Document {
+        path: document.path.clone(),
+        frames,
+        frames_per_second: Some(args.fps),
+        ..Document::default()
+    };
+    if !args.drawn {
+        result.mesh = document.mesh.clone();
+        result.polygons = document.polygons.clone();
+        result.draw = document.draw.clone();
+        result.materials = document.materials.clone();
+        // In glTF the frames themselves are wanted, not the skin that made them.
+        if !is_gltf {
+            result.skin = document.skin.clone();
+            result.frame_poses = frame_poses;
+        }
+        return Ok(result);
+    }
+    let point_of_vertex: Vec<u32> = document
+        .draw
+        .parts
+        .iter()
+        .flat_map(|part| part.points.iter().copied())
+        .collect();
+    let split = |points: &[DVec3]| -> Vec<DVec3> {
+        point_of_vertex
+            .iter()
+            .map(|&p| points[p as usize])
+            .collect()
+    };
+    let mut triangles = Vec::new();
+    let mut offset = 0;
+    for part in &document.draw.parts {
+        triangles.extend(part.triangles.iter().map(|t| t.map(|v| v + offset)));
+        offset += part.points.len() as u32;
+    }
+    result.draw = DrawMesh::plain("mesh", point_of_vertex.len(), &triangles);
+    result.mesh = TriMesh::new(split(document.mesh.positions()), triangles)?;
+    for frame in &mut result.frames {
+        frame.positions = split(&frame.positions);
+    }
+    Ok(result)
+}

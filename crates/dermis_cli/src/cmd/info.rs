@@ -1,0 +1,290 @@
+//! `dermis info`: what is in a file.
+
+use std::io::Write;
+
+use anyhow::Context;
+use dermis::mesh::Topology;
+use dermis::{Skin, VertexProgram};
+use dermis_io::{Document, SkinRecord};
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::args::InfoArgs;
+use crate::talk::Talk;
+
+/// Everything that is said about a file; the JSON form is this, field by field.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Info {
+    file: String,
+    bytes: u64,
+    meshes: usize,
+    parts: usize,
+    drawn_vertices: usize,
+    points: usize,
+    triangles: usize,
+    pieces: usize,
+    boundary_loops: usize,
+    bounding_box: [[f64; 3]; 2],
+    materials: usize,
+    images: usize,
+    uv_sets: usize,
+    skins: Vec<usize>,
+    bones: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    influences: Option<Influences>,
+    morph_targets: Vec<usize>,
+    clips: Vec<ClipInfo>,
+    frames: usize,
+    frames_with_poses: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames_per_second: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dermis_skin: Option<SkinRecord>,
+    problems: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Influences {
+    mean: f64,
+    max: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ClipInfo {
+    name: String,
+    seconds: f64,
+    channels: usize,
+    keys: usize,
+}
+
+pub(crate) fn run(args: &InfoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    let mut infos = Vec::new();
+    for file in &args.files {
+        // A point cache is described on its own: the mesh beside it is another file.
+        let document = match dermis_io::Format::of(file)?.is_point_cache() {
+            true => dermis_io::read_points(file)?,
+            false => dermis_io::read(file)?,
+        };
+        infos.push(describe(&document));
+        talk.check_stopped()?;
+    }
+    let mut out = std::io::stdout().lock();
+    let written = if args.json {
+        let json = serde_json::to_string_pretty(&infos).context("the facts are plain JSON")?;
+        writeln!(out, "{json}")
+    } else {
+        infos
+            .iter()
+            .try_for_each(|info| print_table(&mut out, info))
+    };
+    written.context("standard output cannot be written")?;
+    Ok(Outcome::Done)
+}
+
+fn describe(document: &Document) -> Info {
+    let mesh = &document.mesh;
+    let topology = Topology::new(mesh.vertex_count(), mesh.triangles());
+    let bounds = mesh.bounds();
+    let skeleton = document.skin.as_ref().map(|skin| &skin.skeleton);
+    let bones = skeleton.or(document.skeleton.as_ref());
+    let clip_info = |clip: &dermis::Clip| ClipInfo {
+        name: clip.name.clone(),
+        seconds: clip.end() - clip.start(),
+        channels: clip.channels.len(),
+        keys: clip
+            .channels
+            .iter()
+            .map(|c| c.times().len())
+            .max()
+            .unwrap_or(0),
+    };
+    Info {
+        file: document.path.display().to_string(),
+        bytes: document.facts.bytes,
+        meshes: document.facts.mesh_count,
+        parts: document.draw.parts.len(),
+        drawn_vertices: document.draw.vertex_count(),
+        points: mesh.vertex_count(),
+        triangles: mesh.triangles().len(),
+        pieces: topology.component_count(),
+        boundary_loops: topology.boundary_loops().len(),
+        bounding_box: [bounds.min.to_array(), bounds.max.to_array()],
+        materials: document.materials.materials.len(),
+        images: document.materials.images.len(),
+        uv_sets: document
+            .draw
+            .parts
+            .iter()
+            .map(|p| p.uvs.len())
+            .max()
+            .unwrap_or(0),
+        skins: document.facts.joints_of_skin.clone(),
+        bones: bones.map_or(0, dermis::Skeleton::bone_count),
+        influences: document.skin.as_ref().map(influences),
+        morph_targets: document.facts.morph_targets_of_mesh.clone(),
+        clips: document.clips.iter().map(clip_info).collect(),
+        frames: document.frames.len(),
+        frames_with_poses: document.frame_poses.len(),
+        frames_per_second: document.frames_per_second,
+        dermis_skin: document.record.clone(),
+        problems: problems(document, &topology),
+    }
+}
+
+fn influences(skin: &Skin) -> Influences {
+    let items = match &skin.program {
+        VertexProgram::Ssd(ssd) => ssd.weights.items().len(),
+        VertexProgram::Linear(linear) => linear.influences.items().len(),
+        _ => 0,
+    };
+    Influences {
+        mean: items as f64 / skin.vertex_count().max(1) as f64,
+        max: skin.program.max_influences(),
+    }
+}
+
+/// What was repaired while reading, and what the mesh itself has that fits may stumble over.
+fn problems(document: &Document, topology: &Topology) -> Vec<String> {
+    let mut problems = document.notes.clone();
+    let mut count = |number: usize, singular: &str, plural: &str| match number {
+        0 => {}
+        1 => problems.push(format!("1 {singular}")),
+        _ => problems.push(format!("{number} {plural}")),
+    };
+    count(
+        topology.non_manifold_edges().len(),
+        "edge has more than two triangles, or two that run the same way",
+        "edges have more than two triangles, or two that run the same way",
+    );
+    count(
+        topology.degenerate_triangles().len(),
+        "triangle names a point twice",
+        "triangles name a point twice",
+    );
+    if !document.mesh.triangles().is_empty() {
+        count(
+            topology.unreferenced_vertices().len(),
+            "point touches no triangle",
+            "points touch no triangle",
+        );
+    }
+    problems
+}
+
+fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
+    writeln!(out, "{}", info.file)?;
+    let mut row = |name: &str, value: String| writeln!(out, "  {name:<14} {value}");
+    row("size", format_bytes(info.bytes))?;
+    if info.points > 0 {
+        row("meshes", format!("{} in {} parts", info.meshes, info.parts))?;
+        row(
+            "vertices",
+            match info.drawn_vertices == info.points {
+                true => info.points.to_string(),
+                false => format!(
+                    "{} drawn, {} points when welded",
+                    info.drawn_vertices, info.points
+                ),
+            },
+        )?;
+        row("triangles", info.triangles.to_string())?;
+        row(
+            "pieces",
+            format!(
+                "{}, with {} boundary loops",
+                info.pieces, info.boundary_loops
+            ),
+        )?;
+        let [min, max] = info.bounding_box;
+        let corner = |c: [f64; 3]| format!("({:.4}, {:.4}, {:.4})", c[0], c[1], c[2]);
+        row("box", format!("{} to {}", corner(min), corner(max)))?;
+    }
+    if info.materials + info.uv_sets > 0 {
+        row(
+            "look",
+            format!(
+                "{} materials, {} images, {} UV sets",
+                info.materials, info.images, info.uv_sets
+            ),
+        )?;
+    }
+    if info.bones > 0 {
+        let joints: Vec<String> = info.skins.iter().map(usize::to_string).collect();
+        row(
+            "bones",
+            match joints.is_empty() {
+                true => info.bones.to_string(),
+                false => format!(
+                    "{} ({} skins of {} joints)",
+                    info.bones,
+                    joints.len(),
+                    joints.join(", ")
+                ),
+            },
+        )?;
+    }
+    if let Some(influences) = &info.influences {
+        row(
+            "influences",
+            format!(
+                "{:.2} per vertex, at most {}",
+                influences.mean, influences.max
+            ),
+        )?;
+    }
+    if !info.morph_targets.is_empty() {
+        let counts: Vec<String> = info.morph_targets.iter().map(usize::to_string).collect();
+        row("morph targets", counts.join(", "))?;
+    }
+    for clip in &info.clips {
+        row(
+            "clip",
+            format!(
+                "'{}' {:.3} s, {} channels, up to {} keys",
+                clip.name, clip.seconds, clip.channels, clip.keys
+            ),
+        )?;
+    }
+    if info.frames > 0 {
+        let rate = info
+            .frames_per_second
+            .map_or(String::new(), |fps| format!(" at {fps:.3} fps"));
+        let poses = match info.frames_with_poses {
+            0 => "",
+            _ => ", with the skeleton's pose in each",
+        };
+        row("frames", format!("{}{rate}{poses}", info.frames))?;
+    }
+    if let Some(record) = &info.dermis_skin {
+        let error = |m: &Option<dermis::measure::Measures>| {
+            m.as_ref().map_or("not measured".to_owned(), |m| {
+                format!("E_RMS {:.3}", m.e_rms)
+            })
+        };
+        row(
+            "DERMIS_skin",
+            format!(
+                "method {}, {} overall, {} held out, by {}",
+                record.method,
+                error(&record.training),
+                error(&record.held_out),
+                record.generator
+            ),
+        )?;
+    }
+    for problem in &info.problems {
+        row("problem", problem.clone())?;
+    }
+    Ok(())
+}
+
+fn format_bytes(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}

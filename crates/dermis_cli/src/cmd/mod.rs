@@ -1,0 +1,65 @@
+//! One file per command: checks the arguments, calls the library, prints the result.
+
+pub(crate) mod convert;
+pub(crate) mod demo;
+pub(crate) mod eval;
+pub(crate) mod fit;
+pub(crate) mod info;
+mod pose_text;
+
+use anyhow::{Context, bail};
+use dermis::{Clip, Skin};
+use dermis_io::{Document, SequenceOptions};
+
+use crate::args::InputArgs;
+use crate::talk::Talk;
+
+/// Reads the inputs of a command and passes on what had to be repaired.
+fn read_inputs(args: &InputArgs, talk: &Talk) -> anyhow::Result<Document> {
+    let options = SequenceOptions {
+        rest: args.rest.clone(),
+        mesh: args.mesh.clone(),
+    };
+    let document = dermis_io::read_inputs(&args.inputs, &options)?;
+    talk.remark_notes(&document);
+    Ok(document)
+}
+
+/// The skin of a file, or a sentence that says what the file has instead.
+fn skin_of(document: &Document) -> anyhow::Result<&Skin> {
+    document.skin.as_ref().with_context(|| {
+        format!(
+            "{}: expected a file with a skin, found {} vertices that no bone moves",
+            document.path.display(),
+            document.mesh.vertex_count()
+        )
+    })
+}
+
+/// The clip that was named, or the only one there is.
+pub(crate) fn choose_clip<'a>(
+    document: &'a Document,
+    name: Option<&str>,
+) -> anyhow::Result<&'a Clip> {
+    let names = || {
+        let quoted: Vec<String> = document
+            .clips
+            .iter()
+            .map(|clip| format!("'{}'", clip.name))
+            .collect();
+        quoted.join(", ")
+    };
+    let path = document.path.display();
+    match (name, &document.clips[..]) {
+        (_, []) => bail!("{path}: expected a clip, found none: choose another file"),
+        (None, [clip]) => Ok(clip),
+        (None, _) => bail!(
+            "{path}: has several clips; choose one with --clip: {}",
+            names()
+        ),
+        (Some(name), clips) => clips
+            .iter()
+            .find(|clip| clip.name == name)
+            .with_context(|| format!("{path}: has no clip '{name}'; it has {}", names())),
+    }
+}

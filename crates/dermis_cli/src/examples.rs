@@ -1,0 +1,239 @@
+//! From files to a set of examples: meshes, and the pose of the skeleton in each.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Split};
+use dermis_io::Document;
+
+use crate::cmd::choose_clip;
+use crate::talk::Talk;
+
+/// Examples, and what the file around them has that a fit should keep.
+pub(crate) struct Prepared {
+    pub(crate) set: ExampleSet,
+    /// Mesh, attributes and materials for the file that will be written.
+    pub(crate) look: Document,
+    /// Motions to write with the skin.
+    pub(crate) clips: Vec<Clip>,
+}
+
+/// Where the poses of the examples come from.
+pub(crate) struct PoseSource<'a> {
+    pub(crate) skeleton: Option<&'a Path>,
+    pub(crate) clip: Option<&'a str>,
+    pub(crate) fps: Option<f64>,
+}
+
+/// Puts meshes and poses together.
+pub(crate) fn prepare(
+    document: Document,
+    source: &PoseSource<'_>,
+    talk: &Talk,
+) -> anyhow::Result<Prepared> {
+    let (document, skeleton, poses, clips) = match source.skeleton {
+        Some(path) => with_skeleton_from(document, path, source, talk)?,
+        None if !document.frames.is_empty() => with_own_poses(document, talk)?,
+        None => from_own_clips(document, source)?,
+    };
+    let examples = document
+        .frames
+        .iter()
+        .zip(poses)
+        .map(|(frame, pose)| Example {
+            name: frame.name.clone(),
+            pose: Pose::new(pose.parent_from_bone),
+            positions: frame.positions.clone(),
+        })
+        .collect();
+    let set = ExampleSet::new(document.mesh.clone(), skeleton, examples)
+        .with_context(|| document.path.display().to_string())?;
+    Ok(Prepared {
+        set,
+        look: document,
+        clips,
+    })
+}
+
+type Assembled = (Document, Skeleton, Vec<Pose>, Vec<Clip>);
+
+/// A file that says which pose each of its frames is in.
+fn with_own_poses(document: Document, talk: &Talk) -> anyhow::Result<Assembled> {
+    let skeleton = own_skeleton(&document);
+    let (Some(skeleton), false) = (skeleton, document.frame_poses.is_empty()) else {
+        bail!(
+            "{}: has {} meshes but not the skeleton's pose in each; \
+             give a rigged file with --skeleton",
+            document.path.display(),
+            document.frames.len()
+        );
+    };
+    let poses = document.frame_poses.clone();
+    let fps = document.frames_per_second.unwrap_or(24.0);
+    let clips = bake(&skeleton, &poses, fps, talk);
+    Ok((document, skeleton, poses, clips))
+}
+
+fn own_skeleton(document: &Document) -> Option<Skeleton> {
+    let of_skin = document.skin.as_ref().map(|skin| skin.skeleton.clone());
+    of_skin.or_else(|| document.skeleton.clone())
+}
+
+/// Meshes from one file, their poses from another.
+fn with_skeleton_from(
+    mut document: Document,
+    path: &Path,
+    source: &PoseSource<'_>,
+    talk: &Talk,
+) -> anyhow::Result<Assembled> {
+    if document.frames.is_empty() {
+        bail!(
+            "{}: expected example meshes, found a single one: give the sequence as input and the \
+             rig with --skeleton",
+            document.path.display()
+        );
+    }
+    let rig = dermis_io::read(path)?;
+    talk.remark_notes(&rig);
+    let Some(skeleton) = own_skeleton(&rig) else {
+        bail!("{}: expected a skeleton, found none", path.display());
+    };
+    let count = document.frames.len();
+    let poses = if source.clip.is_none() && rig.frame_poses.len() == count {
+        rig.frame_poses.clone()
+    } else if source.clip.is_none() && rig.clips.is_empty() && !rig.frame_poses.is_empty() {
+        bail!(
+            "{}: has {} poses, but {} has {count} meshes",
+            path.display(),
+            rig.frame_poses.len(),
+            document.path.display()
+        );
+    } else {
+        let clip = choose_clip(&rig, source.clip)?;
+        let times = frame_times(clip, count, source.fps.or(document.frames_per_second), talk);
+        times
+            .iter()
+            .map(|&time| clip.sample(&skeleton, &[], time))
+            .collect()
+    };
+    compare_places(&document, &rig, talk);
+    take_look(&mut document, &rig);
+    let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
+    let clips = bake(&skeleton, &poses, fps, talk);
+    Ok((document, skeleton, poses, clips))
+}
+
+/// A skinned file on its own: what its clips show is what should be fitted.
+fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Result<Assembled> {
+    let path = document.path.display().to_string();
+    let Some(skin) = document.skin.clone() else {
+        bail!("{path}: has no example meshes: give a sequence, or a skinned file with clips");
+    };
+    let chosen: Vec<Clip> = match source.clip {
+        Some(_) => vec![choose_clip(&document, source.clip)?.clone()],
+        None => document.clips.clone(),
+    };
+    if chosen.is_empty() {
+        bail!("{path}: has a skin but no clip, so there are no poses to fit to");
+    }
+    let fps = source.fps.unwrap_or(30.0);
+    let mut poses = Vec::new();
+    for clip in &chosen {
+        for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
+            let pose = skin.sample(clip, time);
+            document.frames.push(dermis_io::Frame {
+                name: format!("{} {k}", clip.name),
+                positions: skin.evaluate(&pose).with_context(|| path.clone())?,
+            });
+            poses.push(pose);
+        }
+    }
+    let clips = document.clips.clone();
+    Ok((document, skin.skeleton, poses, clips))
+}
+
+/// When the frames of a sequence happen in a clip.
+fn frame_times(clip: &Clip, count: usize, fps: Option<f64>, talk: &Talk) -> Vec<f64> {
+    let (start, end) = (clip.start(), clip.end());
+    match fps {
+        Some(fps) => (0..count).map(|k| start + k as f64 / fps).collect(),
+        None => {
+            let step = (end - start) / count.saturating_sub(1).max(1) as f64;
+            talk.remark(format!(
+                "note: the {count} meshes are taken to be spread evenly over clip '{}' \
+                 ({start:.3} s to {end:.3} s); --fps says otherwise",
+                clip.name
+            ));
+            (0..count).map(|k| start + k as f64 * step).collect()
+        }
+    }
+}
+
+/// A clip of the examples' poses, or a remark why there can be none.
+fn bake(skeleton: &Skeleton, poses: &[Pose], fps: f64, talk: &Talk) -> Vec<Clip> {
+    match Clip::from_poses("examples", skeleton, poses, fps) {
+        Ok(clip) => vec![clip],
+        Err(error) => {
+            talk.remark(format!(
+                "note: the examples' poses are not written as a clip: {error}"
+            ));
+            Vec::new()
+        }
+    }
+}
+
+/// Warns when mesh and rig do not stand in the same place.
+fn compare_places(document: &Document, rig: &Document, talk: &Talk) {
+    if rig.mesh.vertex_count() == 0 {
+        return;
+    }
+    let (a, b) = (document.mesh.bounds(), rig.mesh.bounds());
+    let apart = a.min.distance(b.min).max(a.max.distance(b.max));
+    if apart > 0.05 * a.diagonal().max(b.diagonal()) {
+        talk.remark(format!(
+            "warning: the rest mesh of {} and the mesh of {} do not fill the same box \
+             ({:.3} apart); is one of them turned (y up, z up) or scaled?",
+            document.path.display(),
+            rig.path.display(),
+            apart
+        ));
+    }
+}
+
+/// Takes attributes and materials from the rig when it draws the same points.
+fn take_look(document: &mut Document, rig: &Document) {
+    let same_points = rig.mesh.vertex_count() == document.mesh.vertex_count() && {
+        let near = 1e-4 * document.mesh.bounds().diagonal();
+        let pairs = rig.mesh.positions().iter().zip(document.mesh.positions());
+        pairs.into_iter().all(|(a, b)| a.distance(*b) <= near)
+    };
+    if same_points && !rig.draw.parts.is_empty() {
+        document.draw = rig.draw.clone();
+        document.materials = rig.materials.clone();
+    }
+}
+
+/// Reads `--hold-out`.
+pub(crate) fn parse_split(text: &str, example_count: usize) -> anyhow::Result<Split> {
+    let expected = "expected every:N, one, none, or numbers such as 3,7,9";
+    let split = match text {
+        "none" => Split::TrainOnAll,
+        "one" => Split::LeaveOneOut,
+        _ => match text.strip_prefix("every:") {
+            Some(n) => match n.parse::<usize>() {
+                // Fewer examples than that leave none to hold out.
+                Ok(n) if n >= 2 && n > example_count => Split::TrainOnAll,
+                Ok(n) if n >= 2 => Split::EveryNth(n),
+                _ => bail!("--hold-out {text}: expected a whole number of at least 2 after every:"),
+            },
+            None => {
+                let numbers: Result<Vec<usize>, _> = text
+                    .split(',')
+                    .map(|number| number.trim().parse())
+                    .collect();
+                Split::HoldOut(numbers.with_context(|| format!("--hold-out {text}: {expected}"))?)
+            }
+        },
+    };
+    Ok(split)
+}

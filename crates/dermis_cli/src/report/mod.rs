@@ -1,0 +1,27 @@
+//! Results as people want them: a table, JSON, and a page with pictures.
+
+mod html;
+mod pictures;
+mod table;
+
+pub(crate) use html::html;
+pub(crate) use pictures::{Chosen, choose_examples, picture_rows};
+pub(crate) use table::{json, table};
+
+/// The command that is running, as one could type it again.
+pub(crate) fn command_line() -> String {
+    let quote = |arg: String| {
+        let plain = |c: char| c.is_alphanumeric() || "-_./:=,+%#@".contains(c);
+        match !arg.is_empty() && arg.chars().all(plain) {
+            true => arg,
+            false => format!("'{}'", arg.replace('\'', r"'\''")),
+        }
+    };
+    let args = std::env::args_os()
+        .skip(1)
+        .map(|arg| quote(arg.to_string_lossy().into_owned()));
+    std::iter::once("dermis".to_owned())
+        .chain(args)
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,114 @@
+//! The measures of a fit as text and as JSON.
+
+use std::fmt::Write;
+
+use anyhow::Context;
+use dermis::ExampleSet;
+use dermis::fit::FitReport;
+use dermis::measure::Measures;
+use serde_json::json;
+
+/// The error table, with one line of cost and one for each thing to know.
+pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
+    let mut text = String::new();
+    let mut line = |parts: std::fmt::Arguments<'_>| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{parts}");
+    };
+    line(format_args!(
+        "{:<24}{:>9}{:>9}{:>9}{:>11}{:>11}{:>9}{:>9}",
+        "examples", "count", "E_RMS", "EE %", "mean dist", "max dist", "normal", "worst"
+    ));
+    let mut row = |name: &str, m: &Measures| {
+        let ee = m.enveloping_error_percent;
+        line(format_args!(
+            "{name:<24}{:>9}{:>9.3}{:>9}{:>10.4}%{:>10.4}%{:>8.2}°{:>8.1}°",
+            m.example_count,
+            m.e_rms,
+            ee.map_or("-".to_owned(), |ee| format!("{ee:.2}")),
+            100.0 * m.mean_distance,
+            100.0 * m.max_distance,
+            m.mean_normal_angle_deg,
+            m.max_normal_angle_deg,
+        ));
+    };
+    if let Some(held_out) = &fitted.held_out {
+        row("fitted to", &held_out.training.total);
+        row("held out", &held_out.measured.total);
+    }
+    row("all (skin as written)", &fitted.overall.total);
+    let cost = &fitted.cost;
+    line(format_args!(
+        "{} vertices, {} bones, {:.2} influences per vertex (at most {}), {:.1} bytes per vertex, \
+         fitted in {:.2} s",
+        set.rest().vertex_count(),
+        cost.palette_size,
+        cost.mean_influences,
+        cost.max_influences,
+        cost.bytes_per_vertex,
+        fitted.fit_seconds
+    ));
+    for note in remarks(fitted) {
+        line(format_args!("{note}"));
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// What a user should know about the result beside the numbers.
+pub(super) fn remarks(fitted: &FitReport) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let list = |names: &[String]| match names.len() {
+        0..=6 => names.join(", "),
+        more => format!("{} and {} more", names[..6].join(", "), more - 6),
+    };
+    if fitted.rig.indistinct.is_empty() {
+        // Every bone moves on its own in some example.
+    } else {
+        let pairs: Vec<String> = fitted
+            .rig
+            .indistinct
+            .iter()
+            .map(|[bone, parent]| format!("{bone}/{parent}"))
+            .collect();
+        remarks.push(format!(
+            "{} bones never move against their parent in the examples, so how the two share weight \
+             is arbitrary: {}",
+            pairs.len(),
+            list(&pairs)
+        ));
+    }
+    if !fitted.rig.unused.is_empty() {
+        remarks.push(format!(
+            "{} bones move no vertex: {}",
+            fitted.rig.unused.len(),
+            list(&fitted.rig.unused)
+        ));
+    }
+    if fitted.cost.max_influences > 4 {
+        remarks.push(format!(
+            "up to {} bones move a vertex: players that read only four show an approximation",
+            fitted.cost.max_influences
+        ));
+    }
+    remarks
+}
+
+/// The same as JSON, example by example.
+pub(crate) fn json(set: &ExampleSet, fitted: &FitReport) -> anyhow::Result<String> {
+    let held_out = fitted.held_out.as_ref();
+    let value = json!({
+        "vertices": set.rest().vertex_count(),
+        "method": "ssd",
+        "overall": fitted.overall.total,
+        "training": held_out.map(|h| &h.training.total),
+        "heldOut": held_out.map(|h| &h.measured.total),
+        "trainingExamples": held_out.map(|h| &h.training.examples),
+        "heldOutExamples": held_out.map(|h| &h.measured.examples),
+        "cost": fitted.cost,
+        "rig": fitted.rig,
+        "roundErrors": fitted.round_errors,
+        "fitSeconds": fitted.fit_seconds,
+    });
+    serde_json::to_string_pretty(&value).context("measures are plain JSON")
+}

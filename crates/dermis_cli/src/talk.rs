@@ -1,0 +1,104 @@
+//! What people hear while work goes on: progress bars and remarks, on stderr; and how they stop it.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::bail;
+use dermis::progress::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// The voice of the program.
+pub(crate) struct Talk {
+    quiet: bool,
+    bar: Mutex<Option<(String, ProgressBar)>>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Talk {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self {
+            quiet,
+            bar: Mutex::new(None),
+            stopped: Arc::new(AtomicBool::new(false)),
+        }
+    }
+
+    /// Lets Ctrl-C end the work at the next safe place; a second one ends it at once.
+    pub(crate) fn listen_for_ctrl_c(&self) {
+        let stopped = Arc::clone(&self.stopped);
+        let handled = ctrlc::set_handler(move || {
+            if stopped.swap(true, Ordering::Relaxed) {
+                std::process::exit(2);
+            }
+        });
+        if handled.is_err() {
+            self.remark("Ctrl-C cannot be caught here and will end the work at once");
+        }
+    }
+
+    /// Says something that is good to know but not the result.
+    pub(crate) fn remark(&self, text: impl AsRef<str>) {
+        if !self.quiet {
+            self.clear();
+            let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+        }
+    }
+
+    /// Passes on what reading a file had to repair or leave out.
+    pub(crate) fn remark_notes(&self, document: &dermis_io::Document) {
+        for note in &document.notes {
+            self.remark(format!("note: {}: {note}", document.path.display()));
+        }
+    }
+
+    /// Takes the progress bar off the screen.
+    pub(crate) fn clear(&self) {
+        if let Ok(mut bar) = self.bar.lock()
+            && let Some((_, bar)) = bar.take()
+        {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Fails when the user has asked to stop: called before anything is written.
+    pub(crate) fn check_stopped(&self) -> anyhow::Result<()> {
+        if self.stopped.load(Ordering::Relaxed) {
+            bail!("stopped; nothing was written");
+        }
+        Ok(())
+    }
+}
+
+impl Progress for Talk {
+    fn report(&self, stage: &str, done: usize, total: usize) -> bool {
+        let silent = self.quiet || !std::io::stderr().is_terminal();
+        if !silent && let Ok(mut bar) = self.bar.lock() {
+            if bar.as_ref().is_none_or(|(name, _)| name != stage) {
+                if let Some((_, old)) = bar.take() {
+                    old.finish_and_clear();
+                }
+                *bar = Some((stage.to_owned(), new_bar(stage, total)));
+            }
+            if let Some((_, bar)) = bar.as_ref() {
+                bar.set_position(done as u64);
+                if done >= total {
+                    bar.finish_and_clear();
+                }
+            }
+        }
+        !self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+fn new_bar(stage: &str, total: usize) -> ProgressBar {
+    let bar =
+        ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(8));
+    let style = ProgressStyle::with_template("{msg:>16} [{bar:32}] {percent:>3}% {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("=> "));
+    bar.set_message(stage.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
