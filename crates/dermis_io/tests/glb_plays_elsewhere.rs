@@ -7,7 +7,7 @@ mod documents;
 #[path = "../../../tests/support/mod.rs"]
 #[allow(
     unreachable_pub,
-    reason = "it is written as the crate that it cannot be"
+    reason = "each test crate includes it as a private module"
 )]
 mod support;
 

@@ -16,7 +16,7 @@ use crate::Fault;
 
 /// Extra JSON that a sparse accessor costs over a dense one: a second buffer view and the
 /// `sparse` object, counted in files of our own.
-const SPARSE_JSON_BYTES: usize = 200;
+const SPARSE_JSON_BYTES: usize = 150;
 
 /// The glTF under construction.
 #[derive(Default)]

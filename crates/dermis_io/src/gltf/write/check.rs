@@ -60,7 +60,7 @@ pub(super) fn check(document: &Document, parts: &[DrawPart]) -> Result<(), Fault
         }
     }
     let rate = document.frames_per_second.unwrap_or(1.0);
-    if !document.frames.is_empty() && (rate.is_nan() || rate <= 0.0) {
+    if !document.frames.is_empty() && (!rate.is_finite() || rate <= 0.0) {
         return Err(Fault::malformed(
             "frames per second",
             "a positive number",
@@ -224,4 +224,206 @@ fn check_clip(clip: &Clip, skin: &Skin) -> Result<(), Fault> {
         return bad("a key time is negative, which glTF does not allow");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use dermis::mesh::DrawMesh;
+    use dermis::rig::{Interpolation, Keys};
+    use dermis::skin::{Coefficient, Correction, Delta, LinearProgram, Weight};
+    use dermis::{BoneId, Skeleton, TriMesh};
+    use glam::{DAffine3, DVec3};
+
+    use super::*;
+    use crate::Frame;
+    use crate::gltf::{GltfOptions, to_glb};
+
+    /// A triangle on one bone, with one correction and one clip that moves both.
+    fn sound() -> Document {
+        let corners = vec![DVec3::ZERO, DVec3::X, DVec3::Y];
+        let mesh = TriMesh::new(corners.clone(), vec![[0, 1, 2]]).expect("a triangle");
+        let bone = ("bone".to_owned(), None, DAffine3::IDENTITY);
+        let weight = Weight {
+            bone: BoneId(0),
+            weight: 1.0,
+        };
+        let delta = Delta {
+            index: 1,
+            value: DVec3::Z,
+        };
+        let ssd = SsdProgram {
+            rest_positions: corners,
+            weights: [[weight]; 3].into_iter().collect(),
+            corrections: vec![Correction {
+                deltas: vec![delta],
+            }],
+        };
+        let coefficient = Coefficient {
+            name: "lift".to_owned(),
+            default: 0.0,
+        };
+        let skeleton = Skeleton::from_rest_frames([bone]).expect("one bone");
+        let program = VertexProgram::Ssd(ssd);
+        Document {
+            draw: DrawMesh::plain("triangle", 3, mesh.triangles()),
+            mesh,
+            skin: Some(Skin::new(skeleton, program, vec![coefficient]).expect("a skin")),
+            clips: vec![Clip {
+                name: "clip".to_owned(),
+                channels: vec![
+                    Channel::Translation(BoneId(0), keys(vec![DVec3::ZERO, DVec3::X])),
+                    Channel::Coefficients(0, keys(vec![vec![0.0], vec![1.0]])),
+                ],
+            }],
+            ..Document::default()
+        }
+    }
+
+    fn keys<T>(values: Vec<T>) -> Keys<T> {
+        Keys {
+            interpolation: Interpolation::Linear,
+            times: (0..values.len()).map(|k| k as f64).collect(),
+            values,
+        }
+    }
+
+    fn ssd(document: &mut Document) -> &mut SsdProgram {
+        match &mut document.skin.as_mut().expect("it has a skin").program {
+            VertexProgram::Ssd(ssd) => ssd,
+            _ => panic!("the skin is linear blend"),
+        }
+    }
+
+    #[test]
+    fn documents_that_disagree_with_themselves_are_refused() {
+        type Damage = fn(&mut Document);
+        let damages: [(&str, Damage); 23] = [
+            ("at least one vertex", |d| *d = Document::default()),
+            ("points below 3, found point 3", |d| {
+                d.draw.parts[0].points[0] = 3;
+            }),
+            ("names vertex 9", |d| d.draw.parts[0].triangles[0][2] = 9),
+            ("3 normals, found 1", |d| {
+                d.draw.parts[0].normals = vec![[0.0; 3]];
+            }),
+            ("3 UVs, found 0", |d| d.draw.parts[0].uvs = vec![Vec::new()]),
+            ("UVs of part 0 (mesh triangle), element 1", |d| {
+                d.draw.parts[0].uvs = vec![vec![[0.0, 0.0], [f32::NAN, 0.0], [0.0, 0.0]]];
+            }),
+            ("colours of part 0", |d| {
+                d.draw.parts[0].colors = vec![vec![[f32::NAN; 4]; 3]];
+            }),
+            ("one of 0 materials, found material 0", |d| {
+                d.draw.parts[0].material = Some(0);
+            }),
+            ("3 rows of weights, found 0", |d| {
+                ssd(d).weights = Default::default();
+            }),
+            ("3 rest positions, found 2", |d| {
+                ssd(d).rest_positions.pop();
+            }),
+            ("positions of part 0", |d| {
+                ssd(d).rest_positions[2] = DVec3::splat(1e300);
+            }),
+            ("1 coefficients, found 0", |d| {
+                d.skin.as_mut().expect("it has a skin").coefficients.clear();
+            }),
+            ("bone 7, but there are only 1", |d| {
+                let weight = Weight {
+                    bone: BoneId(7),
+                    weight: 1.0,
+                };
+                ssd(d).weights = [[weight]; 3].into_iter().collect();
+            }),
+            ("correction lift moves vertex 5", |d| {
+                ssd(d).corrections[0].deltas[0].index = 5;
+            }),
+            ("morph target lift of mesh triangle, element 1", |d| {
+                ssd(d).corrections[0].deltas[0].value.x = f64::INFINITY;
+            }),
+            ("correction lift: expected a finite default", |d| {
+                d.skin.as_mut().expect("it has a skin").coefficients[0].default = f64::NAN;
+            }),
+            ("animation-space vectors in glTF is not supported", |d| {
+                let skin = d.skin.as_mut().expect("it has a skin");
+                skin.program = VertexProgram::Linear(LinearProgram::default());
+            }),
+            ("bone 3, which does not exist", |d| {
+                let keys = keys(vec![DVec3::ZERO]);
+                d.clips[0].channels = vec![Channel::Scale(BoneId(3), keys)];
+            }),
+            ("begin past the last correction", |d| {
+                let keys = keys(vec![vec![0.0]]);
+                d.clips[0].channels = vec![Channel::Coefficients(usize::MAX, keys)];
+            }),
+            ("different numbers of coefficients", |d| {
+                let keys = keys(vec![vec![0.0], vec![]]);
+                d.clips[0].channels = vec![Channel::Coefficients(0, keys)];
+            }),
+            ("a key time is negative", |d| {
+                let mut keys = keys(vec![DVec3::ZERO]);
+                keys.times[0] = -1.0;
+                d.clips[0].channels = vec![Channel::Scale(BoneId(0), keys)];
+            }),
+            ("frame late: expected 3 positions, found 0", |d| {
+                d.skin = None;
+                d.frames = vec![Frame {
+                    name: "late".to_owned(),
+                    positions: Vec::new(),
+                }];
+            }),
+            (
+                "frames per second: expected a positive number, found 0",
+                |d| {
+                    d.skin = None;
+                    d.frames_per_second = Some(0.0);
+                    d.frames = vec![Frame {
+                        name: "only".to_owned(),
+                        positions: d.mesh.positions().to_vec(),
+                    }];
+                },
+            ),
+        ];
+        to_glb(&sound(), &GltfOptions::default()).expect("undamaged, it is written");
+        for (message, damage) in damages {
+            let mut document = sound();
+            damage(&mut document);
+            let fault = to_glb(&document, &GltfOptions::default())
+                .expect_err(message)
+                .to_string();
+            assert!(
+                fault.contains(message),
+                "expected {message:?}, found {fault:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn custom_attributes_must_fit_their_vertices() {
+        use dermis::mesh::{AttributeData, CustomAttribute};
+        let attribute = |name: &str, width: usize, count: usize| CustomAttribute {
+            name: name.to_owned(),
+            data: AttributeData {
+                width,
+                values: vec![0.0; count],
+            },
+        };
+        for (custom, message) in [
+            (vec![attribute("HEAT", 1, 3)], "begins with an underscore"),
+            (vec![attribute("_HEAT", 5, 15)], "1 to 4 numbers"),
+            (vec![attribute("_HEAT", 2, 5)], "6 numbers, found 5"),
+            (
+                vec![attribute("_HEAT", 1, 3); 2],
+                "one of that name, found two",
+            ),
+        ] {
+            let mut document = sound();
+            document.draw.parts[0].custom = custom;
+            let fault = to_glb(&document, &GltfOptions::default()).expect_err(message);
+            assert!(
+                fault.to_string().contains(message),
+                "expected {message:?}, found {fault}"
+            );
+        }
+    }
 }

@@ -278,3 +278,92 @@ fn encoded_file_name(name: &str) -> String {
         .remove(b'~');
     utf8_percent_encode(name, RESERVED).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use dermis::TriMesh;
+    use glam::DVec3;
+
+    use super::*;
+    use crate::Frame;
+
+    fn triangle() -> Document {
+        let corners = vec![DVec3::ZERO, DVec3::X, DVec3::Y];
+        Document {
+            mesh: TriMesh::new(corners, vec![[0, 1, 2]]).expect("a triangle"),
+            ..Document::default()
+        }
+    }
+
+    #[test]
+    fn a_plain_triangle_is_this_json() {
+        let (json, bytes) = build(&triangle(), &GltfOptions::default(), Some("a b.bin"))
+            .expect("the document is sound");
+        assert_eq!(
+            bytes.len(),
+            36 + 36 + 8,
+            "positions, normals, padded corners"
+        );
+        let generator = concat!("dermis ", env!("CARGO_PKG_VERSION"));
+        let expected = json!({
+            "accessors": [
+                { "bufferView": 0, "count": 3, "componentType": 5126, "type": "VEC3",
+                  "min": [0.0, 0.0, 0.0], "max": [1.0, 1.0, 0.0] },
+                { "bufferView": 1, "count": 3, "componentType": 5126, "type": "VEC3" },
+                { "bufferView": 2, "count": 3, "componentType": 5123, "type": "SCALAR" },
+            ],
+            "asset": { "generator": generator, "version": "2.0" },
+            "buffers": [{ "byteLength": 80, "uri": "a%20b.bin" }],
+            "bufferViews": [
+                { "buffer": 0, "byteLength": 36, "byteOffset": 0, "target": 34962 },
+                { "buffer": 0, "byteLength": 36, "byteOffset": 36, "target": 34962 },
+                { "buffer": 0, "byteLength": 6, "byteOffset": 72, "target": 34963 },
+            ],
+            "scene": 0,
+            "meshes": [{ "name": "mesh", "primitives": [
+                { "attributes": { "POSITION": 0, "NORMAL": 1 }, "indices": 2 },
+            ]}],
+            "nodes": [{ "mesh": 0, "name": "mesh" }],
+            "scenes": [{ "nodes": [0] }],
+        });
+        assert_eq!(json, expected, "nothing else is in the file");
+    }
+
+    #[test]
+    fn a_sequence_is_one_target_and_one_key_per_frame() {
+        let mut document = triangle();
+        document.frames = (0..3)
+            .map(|k| Frame {
+                name: format!("f{k}"),
+                positions: (document.mesh.positions().iter())
+                    .map(|p| *p + DVec3::Z * f64::from(k))
+                    .collect(),
+            })
+            .collect();
+        let (json, _) = build(&document, &GltfOptions::default(), None).expect("it is sound");
+        let mesh = &json["meshes"][0];
+        assert_eq!(
+            mesh["extras"]["targetNames"],
+            json!(["f0", "f1", "f2"]),
+            "named by frame"
+        );
+        assert_eq!(
+            mesh["weights"],
+            json!([0.0, 0.0, 0.0]),
+            "at rest by default"
+        );
+        let animation = &json["animations"][0];
+        assert_eq!(animation["name"], "frames", "its name");
+        let accessor = |end: &str| {
+            let index = animation["samplers"][0][end].as_u64().expect("an index");
+            &json["accessors"][index as usize]
+        };
+        let last = f64::from((2.0f64 / 24.0) as f32);
+        assert_eq!(
+            accessor("input")["max"],
+            json!([last]),
+            "24 frames per second"
+        );
+        assert_eq!(accessor("output")["count"], 9, "three weights per key");
+    }
+}
