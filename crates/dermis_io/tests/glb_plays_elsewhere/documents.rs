@@ -18,6 +18,10 @@ const SIDES: usize = 8;
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhg\
                    GAWjR9awAAAABJRU5ErkJggg==";
 
+/// A file with custom attributes of different widths, on which Blender 5.0's importer fails at
+/// random: it pairs the members of an unordered set of names with a list.
+pub(crate) const WIDE_ATTRIBUTE: &str = "wide_attribute.glb";
+
 /// All kinds of triangle document, by the name that its file gets.
 pub(crate) fn documents() -> Vec<(&'static str, Document)> {
     vec![
@@ -28,6 +32,7 @@ pub(crate) fn documents() -> Vec<(&'static str, Document)> {
         ("cubic.glb", plain(4, 4, Cubic)),
         ("step.glb", plain(4, 4, Step)),
         ("dressed.glb", dressed()),
+        (WIDE_ATTRIBUTE, wide_attribute()),
         ("corrected.glb", corrected()),
         ("free_bones.glb", free_bones()),
         ("sequence.glb", sequence()),
@@ -204,6 +209,21 @@ fn dressed() -> Document {
     document
 }
 
+/// The same with an attribute of three numbers beside those of one.
+fn wide_attribute() -> Document {
+    let mut document = dressed();
+    for part in &mut document.draw.parts {
+        part.custom.push(CustomAttribute {
+            name: "_FLOW".to_owned(),
+            data: AttributeData {
+                width: 3,
+                values: vec![0.5; 3 * part.points.len()],
+            },
+        });
+    }
+    document
+}
+
 /// Every corner its own vertex, the most that a file can split, with attributes of every kind,
 /// some of which glTF forbids as they are.
 fn split_part(name: &str, triangles: &[[u32; 3]], material: Option<usize>) -> DrawPart {
@@ -225,7 +245,7 @@ fn split_part(name: &str, triangles: &[[u32; 3]], material: Option<usize>) -> Dr
         tangents: vec![[0.0, 3.0, 0.0, 1.0]; count],
         uvs: vec![(0..count).map(|i| [i as f32 * 0.01, 0.5]).collect()],
         colors: vec![vec![[1.5, 0.5, 0.0, 1.0]; count]],
-        custom: vec![custom("_ORIG", 1, 9.0), custom("_HEAT", 2, 0.25)],
+        custom: vec![custom("_ORIG", 1, 9.0), custom("_HEAT", 1, 0.25)],
         points,
     }
 }
