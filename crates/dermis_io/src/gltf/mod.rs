@@ -4,4 +4,4 @@ mod read;
 mod write;
 
 pub use read::read;
-pub use write::{GltfOptions, write};
+pub use write::{GltfOptions, to_glb, write};

@@ -1,0 +1,429 @@
+//! What a document must fulfil before a byte of it is written.
+//!
+//! Documents made by hand, or joined from several files, can disagree with themselves: the fields
+//! are public. Everything after these checks may index without looking.
+
+use dermis::mesh::{DrawPart, MeshError};
+use dermis::rig::{Channel, Clip, RigError};
+use dermis::skin::{Skin, SkinError, SsdProgram, VertexProgram};
+
+use crate::{Document, Fault};
+
+/// The linear blend program of a skin that a plain glTF file can hold.
+pub(super) fn ssd_program(skin: &Skin) -> Result<&SsdProgram, Fault> {
+    match &skin.program {
+        VertexProgram::Ssd(ssd) => Ok(ssd),
+        VertexProgram::Linear(_) => Err(Fault::unsupported(
+            "a skin of animation-space vectors in glTF",
+            "plain glTF holds linear blend skins (ssd); fit with that method, or keep the skin \
+             in memory",
+        )),
+        _ => Err(Fault::unsupported(
+            "this kind of skin in glTF",
+            "plain glTF holds linear blend skins (ssd)",
+        )),
+    }
+}
+
+/// Checks everything that is counted or indexed.
+pub(super) fn check(document: &Document, parts: &[DrawPart]) -> Result<(), Fault> {
+    let vertex_count = document.mesh.vertex_count();
+    if !parts.iter().any(|part| !part.points.is_empty()) {
+        return Err(Fault::malformed(
+            "mesh",
+            "at least one vertex to draw",
+            format!("{vertex_count} points in {} parts", parts.len()),
+        ));
+    }
+    for (number, part) in parts.iter().enumerate() {
+        check_part(
+            number,
+            part,
+            vertex_count,
+            document.materials.materials.len(),
+        )?;
+    }
+    if let Some(skin) = &document.skin {
+        check_skin(skin, ssd_program(skin)?, vertex_count)?;
+        for clip in &document.clips {
+            check_clip(clip, skin)?;
+        }
+        return Ok(());
+    }
+    for frame in &document.frames {
+        if frame.positions.len() != vertex_count {
+            return Err(Fault::malformed(
+                format!("frame {}", frame.name),
+                format!("{vertex_count} positions"),
+                frame.positions.len().to_string(),
+            ));
+        }
+    }
+    let rate = document.frames_per_second.unwrap_or(1.0);
+    if !document.frames.is_empty() && (!rate.is_finite() || rate <= 0.0) {
+        return Err(Fault::malformed(
+            "frames per second",
+            "a positive number",
+            rate.to_string(),
+        ));
+    }
+    Ok(())
+}
+
+fn check_part(
+    number: usize,
+    part: &DrawPart,
+    vertex_count: usize,
+    material_count: usize,
+) -> Result<(), Fault> {
+    let name = || format!("part {number} (mesh {})", part.mesh_name);
+    let drawn = part.points.len();
+    let mismatch = |what: &str, expected: usize, found: usize| {
+        Fault::malformed(
+            name(),
+            format!("{expected} {what}"),
+            format!("{found} {what}"),
+        )
+    };
+    if let Some(&point) = part.points.iter().find(|&&p| p as usize >= vertex_count) {
+        return Err(Fault::malformed(
+            name(),
+            format!("points below {vertex_count}"),
+            format!("point {point}"),
+        ));
+    }
+    for (face, triangle) in part.triangles.iter().enumerate() {
+        if let Some(&vertex) = triangle.iter().find(|&&v| v as usize >= drawn) {
+            return Err(MeshError::VertexOutOfRange {
+                what: "triangle",
+                face,
+                vertex,
+                vertex_count: drawn,
+            }
+            .into());
+        }
+    }
+    if !part.normals.is_empty() && part.normals.len() != drawn {
+        return Err(mismatch("normals", drawn, part.normals.len()));
+    }
+    if !part.tangents.is_empty() && part.tangents.len() != drawn {
+        return Err(mismatch("tangents", drawn, part.tangents.len()));
+    }
+    if let Some(uvs) = part.uvs.iter().find(|uvs| uvs.len() != drawn) {
+        return Err(mismatch("UVs", drawn, uvs.len()));
+    }
+    if let Some(colors) = part.colors.iter().find(|colors| colors.len() != drawn) {
+        return Err(mismatch("colours", drawn, colors.len()));
+    }
+    for (at, attribute) in part.custom.iter().enumerate() {
+        let element = || format!("{}, attribute {}", name(), attribute.name);
+        if !attribute.name.starts_with('_') || attribute.name.len() < 2 {
+            return Err(Fault::malformed(
+                element(),
+                "a name that begins with an underscore",
+                format!("{:?}", attribute.name),
+            ));
+        }
+        if part.custom[..at].iter().any(|a| a.name == attribute.name) {
+            return Err(Fault::malformed(element(), "one of that name", "two"));
+        }
+        let width = attribute.data.width;
+        if !(1..=4).contains(&width) {
+            return Err(Fault::malformed(
+                element(),
+                "1 to 4 numbers per vertex",
+                width.to_string(),
+            ));
+        }
+        if attribute.data.values.len() != width * drawn {
+            return Err(Fault::malformed(
+                element(),
+                format!("{} numbers", width * drawn),
+                attribute.data.values.len().to_string(),
+            ));
+        }
+    }
+    match part.material {
+        Some(material) if material >= material_count => Err(Fault::malformed(
+            name(),
+            format!("one of {material_count} materials"),
+            format!("material {material}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn check_skin(skin: &Skin, ssd: &SsdProgram, vertex_count: usize) -> Result<(), Fault> {
+    let counts = [
+        ("rows of weights", vertex_count, ssd.weights.len()),
+        ("rest positions", vertex_count, ssd.rest_positions.len()),
+        (
+            "coefficients",
+            ssd.corrections.len(),
+            skin.coefficients.len(),
+        ),
+    ];
+    for (what, expected, found) in counts {
+        if found != expected {
+            return Err(SkinError::CountMismatch {
+                what,
+                expected,
+                found,
+            }
+            .into());
+        }
+    }
+    if skin.skeleton.bone_count() == 0 {
+        return Err(Fault::malformed("skin", "at least one bone", "none"));
+    }
+    for (vertex, row) in ssd.weights.iter().enumerate() {
+        if let Some(weight) = (row.iter()).find(|w| w.bone.index() >= skin.skeleton.bone_count()) {
+            return Err(SkinError::BoneOutOfRange {
+                vertex,
+                bone: weight.bone.index(),
+                bone_count: skin.skeleton.bone_count(),
+            }
+            .into());
+        }
+    }
+    for (correction, coefficient) in ssd.corrections.iter().zip(&skin.coefficients) {
+        let mut indices = correction.deltas.iter().map(|delta| delta.index as usize);
+        if let Some(vertex) = indices.find(|&vertex| vertex >= vertex_count) {
+            return Err(SkinError::CorrectionOutOfRange {
+                name: coefficient.name.clone(),
+                vertex,
+                vertex_count,
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+fn check_clip(clip: &Clip, skin: &Skin) -> Result<(), Fault> {
+    let bad = |problem: &str| {
+        Err(Fault::Rig(RigError::BadKeys {
+            clip: clip.name.clone(),
+            problem: problem.to_owned(),
+        }))
+    };
+    for channel in &clip.channels {
+        if let Channel::Coefficients(first, keys) = channel {
+            // Before `Clip::check`, whose sum of the two must not overflow.
+            if *first > skin.coefficients.len() {
+                return bad("coefficients begin past the last correction of the skin");
+            }
+            let mut pairs = keys.values.windows(2);
+            if pairs.any(|pair| pair[0].len() != pair[1].len()) {
+                return bad("the keys of one channel have different numbers of coefficients");
+            }
+        }
+    }
+    clip.check(&skin.skeleton, skin.coefficients.len())?;
+    if clip.start() < 0.0 {
+        return bad("a key time is negative, which glTF does not allow");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use dermis::mesh::DrawMesh;
+    use dermis::rig::{Interpolation, Keys};
+    use dermis::skin::{Coefficient, Correction, Delta, LinearProgram, Weight};
+    use dermis::{BoneId, Skeleton, TriMesh};
+    use glam::{DAffine3, DVec3};
+
+    use super::*;
+    use crate::Frame;
+    use crate::gltf::{GltfOptions, to_glb};
+
+    /// A triangle on one bone, with one correction and one clip that moves both.
+    fn sound() -> Document {
+        let corners = vec![DVec3::ZERO, DVec3::X, DVec3::Y];
+        let mesh = TriMesh::new(corners.clone(), vec![[0, 1, 2]]).expect("a triangle");
+        let bone = ("bone".to_owned(), None, DAffine3::IDENTITY);
+        let weight = Weight {
+            bone: BoneId(0),
+            weight: 1.0,
+        };
+        let delta = Delta {
+            index: 1,
+            value: DVec3::Z,
+        };
+        let ssd = SsdProgram {
+            rest_positions: corners,
+            weights: [[weight]; 3].into_iter().collect(),
+            corrections: vec![Correction {
+                deltas: vec![delta],
+            }],
+        };
+        let coefficient = Coefficient {
+            name: "lift".to_owned(),
+            default: 0.0,
+        };
+        let skeleton = Skeleton::from_rest_frames([bone]).expect("one bone");
+        let program = VertexProgram::Ssd(ssd);
+        Document {
+            draw: DrawMesh::plain("triangle", 3, mesh.triangles()),
+            mesh,
+            skin: Some(Skin::new(skeleton, program, vec![coefficient]).expect("a skin")),
+            clips: vec![Clip {
+                name: "clip".to_owned(),
+                channels: vec![
+                    Channel::Translation(BoneId(0), keys(vec![DVec3::ZERO, DVec3::X])),
+                    Channel::Coefficients(0, keys(vec![vec![0.0], vec![1.0]])),
+                ],
+            }],
+            ..Document::default()
+        }
+    }
+
+    fn keys<T>(values: Vec<T>) -> Keys<T> {
+        Keys {
+            interpolation: Interpolation::Linear,
+            times: (0..values.len()).map(|k| k as f64).collect(),
+            values,
+        }
+    }
+
+    fn ssd(document: &mut Document) -> &mut SsdProgram {
+        match &mut document.skin.as_mut().expect("it has a skin").program {
+            VertexProgram::Ssd(ssd) => ssd,
+            _ => panic!("the skin is linear blend"),
+        }
+    }
+
+    #[test]
+    fn documents_that_disagree_with_themselves_are_refused() {
+        type Damage = fn(&mut Document);
+        let damages: [(&str, Damage); 23] = [
+            ("at least one vertex", |d| *d = Document::default()),
+            ("points below 3, found point 3", |d| {
+                d.draw.parts[0].points[0] = 3;
+            }),
+            ("names vertex 9", |d| d.draw.parts[0].triangles[0][2] = 9),
+            ("3 normals, found 1", |d| {
+                d.draw.parts[0].normals = vec![[0.0; 3]];
+            }),
+            ("3 UVs, found 0", |d| d.draw.parts[0].uvs = vec![Vec::new()]),
+            ("UVs of part 0 (mesh triangle), element 1", |d| {
+                d.draw.parts[0].uvs = vec![vec![[0.0, 0.0], [f32::NAN, 0.0], [0.0, 0.0]]];
+            }),
+            ("colours of part 0", |d| {
+                d.draw.parts[0].colors = vec![vec![[f32::NAN; 4]; 3]];
+            }),
+            ("one of 0 materials, found material 0", |d| {
+                d.draw.parts[0].material = Some(0);
+            }),
+            ("3 rows of weights, found 0", |d| {
+                ssd(d).weights = Default::default();
+            }),
+            ("3 rest positions, found 2", |d| {
+                ssd(d).rest_positions.pop();
+            }),
+            ("positions of part 0", |d| {
+                ssd(d).rest_positions[2] = DVec3::splat(1e300);
+            }),
+            ("1 coefficients, found 0", |d| {
+                d.skin.as_mut().expect("it has a skin").coefficients.clear();
+            }),
+            ("bone 7, but there are only 1", |d| {
+                let weight = Weight {
+                    bone: BoneId(7),
+                    weight: 1.0,
+                };
+                ssd(d).weights = [[weight]; 3].into_iter().collect();
+            }),
+            ("correction lift moves vertex 5", |d| {
+                ssd(d).corrections[0].deltas[0].index = 5;
+            }),
+            ("morph target lift of mesh triangle, element 1", |d| {
+                ssd(d).corrections[0].deltas[0].value.x = f64::INFINITY;
+            }),
+            ("correction lift: expected a finite default", |d| {
+                d.skin.as_mut().expect("it has a skin").coefficients[0].default = f64::NAN;
+            }),
+            ("animation-space vectors in glTF is not supported", |d| {
+                let skin = d.skin.as_mut().expect("it has a skin");
+                skin.program = VertexProgram::Linear(LinearProgram::default());
+            }),
+            ("bone 3, which does not exist", |d| {
+                let keys = keys(vec![DVec3::ZERO]);
+                d.clips[0].channels = vec![Channel::Scale(BoneId(3), keys)];
+            }),
+            ("begin past the last correction", |d| {
+                let keys = keys(vec![vec![0.0]]);
+                d.clips[0].channels = vec![Channel::Coefficients(usize::MAX, keys)];
+            }),
+            ("different numbers of coefficients", |d| {
+                let keys = keys(vec![vec![0.0], vec![]]);
+                d.clips[0].channels = vec![Channel::Coefficients(0, keys)];
+            }),
+            ("a key time is negative", |d| {
+                let mut keys = keys(vec![DVec3::ZERO]);
+                keys.times[0] = -1.0;
+                d.clips[0].channels = vec![Channel::Scale(BoneId(0), keys)];
+            }),
+            ("frame late: expected 3 positions, found 0", |d| {
+                d.skin = None;
+                d.frames = vec![Frame {
+                    name: "late".to_owned(),
+                    positions: Vec::new(),
+                }];
+            }),
+            (
+                "frames per second: expected a positive number, found 0",
+                |d| {
+                    d.skin = None;
+                    d.frames_per_second = Some(0.0);
+                    d.frames = vec![Frame {
+                        name: "only".to_owned(),
+                        positions: d.mesh.positions().to_vec(),
+                    }];
+                },
+            ),
+        ];
+        to_glb(&sound(), &GltfOptions::default()).expect("undamaged, it is written");
+        for (message, damage) in damages {
+            let mut document = sound();
+            damage(&mut document);
+            let fault = to_glb(&document, &GltfOptions::default())
+                .expect_err(message)
+                .to_string();
+            assert!(
+                fault.contains(message),
+                "expected {message:?}, found {fault:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn custom_attributes_must_fit_their_vertices() {
+        use dermis::mesh::{AttributeData, CustomAttribute};
+        let attribute = |name: &str, width: usize, count: usize| CustomAttribute {
+            name: name.to_owned(),
+            data: AttributeData {
+                width,
+                values: vec![0.0; count],
+            },
+        };
+        for (custom, message) in [
+            (vec![attribute("HEAT", 1, 3)], "begins with an underscore"),
+            (vec![attribute("_HEAT", 5, 15)], "1 to 4 numbers"),
+            (vec![attribute("_HEAT", 2, 5)], "6 numbers, found 5"),
+            (
+                vec![attribute("_HEAT", 1, 3); 2],
+                "one of that name, found two",
+            ),
+        ] {
+            let mut document = sound();
+            document.draw.parts[0].custom = custom;
+            let fault = to_glb(&document, &GltfOptions::default()).expect_err(message);
+            assert!(
+                fault.to_string().contains(message),
+                "expected {message:?}, found {fault}"
+            );
+        }
+    }
+}

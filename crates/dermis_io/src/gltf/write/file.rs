@@ -1,0 +1,369 @@
+//! The whole file: which pieces a document has, and the container around them.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use ::gltf::binary::{Glb, Header};
+use dermis::mesh::{DrawMesh, vertex_normals};
+use gltf_json::extras::RawValue;
+use gltf_json::mesh::Primitive;
+use gltf_json::{Asset, Buffer, Index, Mesh, Node, Scene};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use super::builder::Builder;
+use super::check::{check, ssd_program};
+use super::clips::{MorphedNode, add_clips, add_frames};
+use super::looks::{Looks, add_looks};
+use super::meshes::{Surface, mesh_ranges};
+use super::morphs::{MeshTargets, Shape, add_targets};
+use super::normals::drawn_normals;
+use super::rig::{add_bones, add_skin};
+use super::weights::file_rows;
+use crate::{Document, Fault, IoError, SkinRecord};
+
+/// How to write glTF.
+#[derive(Debug, Clone, Default)]
+pub struct GltfOptions {}
+
+/// Writes a document as `.glb`, or as `.gltf` with a `.bin` beside it.
+///
+/// Both files are whole or not there; the `.bin` takes its name first, so that a `.gltf` never
+/// names a buffer that does not exist.
+///
+/// # Errors
+/// [`IoError::Write`], and [`IoError::Content`] for a document that glTF cannot hold or that
+/// disagrees with itself.
+pub fn write(path: &Path, document: &Document, options: &GltfOptions) -> Result<(), IoError> {
+    let is_text = (path.extension()).is_some_and(|end| end.eq_ignore_ascii_case("gltf"));
+    if !is_text {
+        let bytes = to_glb(document, options).map_err(|fault| fault.in_file(path))?;
+        return crate::write_file(path, &bytes);
+    }
+    let beside = path.with_extension("bin");
+    let name = beside.file_name().unwrap_or_default().to_string_lossy();
+    let (json, bytes) =
+        build(document, options, Some(&name)).map_err(|fault| fault.in_file(path))?;
+    let mut text = serde_json::to_vec_pretty(&json).expect("JSON values have a text");
+    text.push(b'\n');
+    crate::write_file(&beside, &bytes)?;
+    crate::write_file(path, &text)
+}
+
+/// A document as the bytes of a `.glb` file.
+///
+/// ```
+/// use dermis::mesh::DrawMesh;
+/// use dermis_io::{Document, gltf};
+///
+/// let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+/// let mesh = dermis::TriMesh::new(corners.map(Into::into).to_vec(), vec![[0, 1, 2]])?;
+/// let draw = DrawMesh::plain("triangle", 3, mesh.triangles());
+/// let document = Document { mesh, draw, ..Document::default() };
+/// let bytes = gltf::to_glb(&document, &gltf::GltfOptions::default())?;
+/// assert_eq!(&bytes[..4], b"glTF");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A [`Fault`] for a document that glTF cannot hold or that disagrees with itself.
+pub fn to_glb(document: &Document, options: &GltfOptions) -> Result<Vec<u8>, Fault> {
+    /// Both headers and the padding of both chunks.
+    const OVERHEAD: usize = 12 + 2 * 8 + 2 * 3;
+    let (json, bytes) = build(document, options, None)?;
+    let json = serde_json::to_vec(&json).expect("JSON values have a text");
+    let too_large = || {
+        Fault::unsupported(
+            "a .glb of more than 4 GiB",
+            "write .gltf, whose buffer has no such limit",
+        )
+    };
+    let length = json.len() + bytes.len() + OVERHEAD;
+    let length = u32::try_from(length).map_err(|_| too_large())?;
+    let glb = Glb {
+        header: Header {
+            magic: *b"glTF",
+            version: 2,
+            length,
+        },
+        json: Cow::Owned(json),
+        bin: Some(Cow::Owned(bytes)),
+    };
+    Ok(glb.to_vec().expect("writing to memory cannot fail"))
+}
+
+/// Builds the JSON and the buffer; `buffer_name` is the file that the buffer will be in.
+fn build(
+    document: &Document,
+    _options: &GltfOptions,
+    buffer_name: Option<&str>,
+) -> Result<(Value, Vec<u8>), Fault> {
+    let plain;
+    let parts = if document.draw.parts.is_empty() && document.mesh.vertex_count() > 0 {
+        // Readers of formats without split vertices may leave the drawn form to us.
+        let mesh = &document.mesh;
+        plain = DrawMesh::plain("mesh", mesh.vertex_count(), mesh.triangles());
+        &plain.parts
+    } else {
+        &document.draw.parts
+    };
+    check(document, parts)?;
+
+    let mut builder = Builder::default();
+    let mut scene_nodes = Vec::new();
+    let triangles = document.mesh.triangles();
+    let ssd = document.skin.as_ref().map(ssd_program).transpose()?;
+    let rest = ssd.map_or(document.mesh.positions(), |ssd| &ssd.rest_positions);
+    let skin = match &document.skin {
+        None => None,
+        Some(skin) => {
+            scene_nodes.push(add_bones(&mut builder, &skin.skeleton)?);
+            let record = document.record.as_ref();
+            Some(add_skin(&mut builder, &skin.skeleton, record)?)
+        }
+    };
+
+    let smooth = vertex_normals(rest, triangles);
+    let surface = Surface {
+        parts,
+        rest,
+        normals: (parts.iter())
+            .map(|part| drawn_normals(part, &smooth))
+            .collect(),
+        rows: ssd.map(file_rows).transpose()?,
+        bone_count: (document.skin.as_ref()).map_or(0, |skin| skin.skeleton.bone_count()),
+    };
+    let meshes = mesh_ranges(parts);
+    let point_attribute = surface.needs_point_attribute();
+    let primitives = (meshes.iter())
+        .map(|mesh| surface.add_primitives(&mut builder, mesh.clone(), point_attribute))
+        .collect::<Result<Vec<_>, Fault>>()?;
+    let shapes = morph_shapes(document)?;
+    let targets = add_targets(&mut builder, &surface, &meshes, triangles, &smooth, &shapes)?;
+
+    let mut morphed = Vec::new();
+    for ((range, primitives), targets) in meshes.iter().zip(primitives).zip(targets) {
+        let name = &parts[range.start].mesh_name;
+        let shape_numbers = targets.shapes.clone();
+        let mesh = builder
+            .root
+            .push(mesh_json(name, primitives, targets, &shapes)?);
+        let node = builder.root.push(Node {
+            mesh: Some(mesh),
+            skin,
+            name: (!name.is_empty()).then(|| name.clone()),
+            ..Node::default()
+        });
+        scene_nodes.push(node);
+        if !shape_numbers.is_empty() {
+            morphed.push(MorphedNode {
+                node,
+                shapes: shape_numbers,
+            });
+        }
+    }
+    match &document.skin {
+        Some(skin) => add_clips(&mut builder, skin, &document.clips, &morphed)?,
+        None => {
+            let rate = document.frames_per_second;
+            add_frames(&mut builder, document.frames.len(), rate, &morphed)?;
+        }
+    }
+    let looks = if parts.iter().any(|part| part.material.is_some()) {
+        add_looks(&mut builder, &document.materials)?
+    } else {
+        Looks::default()
+    };
+    Ok(assemble(
+        builder,
+        scene_nodes,
+        looks,
+        skin.is_some() && document.record.is_some(),
+        buffer_name,
+    ))
+}
+
+/// What the rest shape can move towards: the corrections of a skin, or the frames of a sequence.
+fn morph_shapes(document: &Document) -> Result<Vec<Shape<'_>>, Fault> {
+    Ok(match &document.skin {
+        Some(skin) => (ssd_program(skin)?.corrections.iter())
+            .zip(&skin.coefficients)
+            .map(|(correction, coefficient)| Shape::Correction(correction, coefficient))
+            .collect(),
+        None => document.frames.iter().map(Shape::Frame).collect(),
+    })
+}
+
+fn mesh_json(
+    name: &str,
+    mut primitives: Vec<Primitive>,
+    targets: MeshTargets,
+    shapes: &[Shape<'_>],
+) -> Result<Mesh, Fault> {
+    let (mut weights, mut extras) = (None, None);
+    if !targets.shapes.is_empty() {
+        let own = || targets.shapes.iter().map(|&m| &shapes[m]);
+        let defaults: Vec<f32> = own().map(|shape| shape.default_weight() as f32).collect();
+        if let Some(at) = defaults.iter().position(|w| !w.is_finite()) {
+            return Err(Fault::malformed(
+                format!("correction {}", shapes[targets.shapes[at]].name()),
+                "a finite default",
+                defaults[at].to_string(),
+            ));
+        }
+        let names: Vec<&str> = own().map(Shape::name).collect();
+        let text = json!({ "targetNames": names }).to_string();
+        extras = Some(RawValue::from_string(text).expect("a JSON value's text is JSON"));
+        weights = Some(defaults);
+        for (primitive, list) in primitives.iter_mut().zip(targets.targets_of_part) {
+            primitive.targets = Some(list);
+        }
+    }
+    Ok(Mesh {
+        extensions: None,
+        extras,
+        name: (!name.is_empty()).then(|| name.to_owned()),
+        primitives,
+        weights,
+    })
+}
+
+/// Joins the typed JSON with the looks, which pass through untyped.
+fn assemble(
+    builder: Builder,
+    scene_nodes: Vec<Index<Node>>,
+    looks: Looks,
+    has_record: bool,
+    buffer_name: Option<&str>,
+) -> (Value, Vec<u8>) {
+    let Builder {
+        mut root, bytes, ..
+    } = builder;
+    root.asset = Asset {
+        generator: Some(concat!("dermis ", env!("CARGO_PKG_VERSION")).to_owned()),
+        ..Asset::default()
+    };
+    let scene = root.push(Scene {
+        extensions: None,
+        extras: None,
+        name: None,
+        nodes: scene_nodes,
+    });
+    root.scene = Some(scene);
+    root.push(Buffer {
+        byte_length: bytes.len().into(),
+        name: None,
+        uri: buffer_name.map(encoded_file_name),
+        extensions: None,
+        extras: None,
+    });
+    root.extensions_used = looks.extensions_used;
+    root.extensions_required = looks.extensions_required;
+    if has_record {
+        root.extensions_used.push(SkinRecord::EXTENSION.to_owned());
+    }
+    let mut json = serde_json::to_value(&root).expect("glTF's structs are plain JSON");
+    for (name, objects) in looks.arrays {
+        json[name] = Value::from(objects);
+    }
+    (json, bytes)
+}
+
+/// A file name as a relative URI.
+fn encoded_file_name(name: &str) -> String {
+    const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~');
+    utf8_percent_encode(name, RESERVED).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use dermis::TriMesh;
+    use glam::DVec3;
+
+    use super::*;
+    use crate::Frame;
+
+    fn triangle() -> Document {
+        let corners = vec![DVec3::ZERO, DVec3::X, DVec3::Y];
+        Document {
+            mesh: TriMesh::new(corners, vec![[0, 1, 2]]).expect("a triangle"),
+            ..Document::default()
+        }
+    }
+
+    #[test]
+    fn a_plain_triangle_is_this_json() {
+        let (json, bytes) = build(&triangle(), &GltfOptions::default(), Some("a b.bin"))
+            .expect("the document is sound");
+        assert_eq!(
+            bytes.len(),
+            36 + 36 + 8,
+            "positions, normals, padded corners"
+        );
+        let generator = concat!("dermis ", env!("CARGO_PKG_VERSION"));
+        let expected = json!({
+            "accessors": [
+                { "bufferView": 0, "count": 3, "componentType": 5126, "type": "VEC3",
+                  "min": [0.0, 0.0, 0.0], "max": [1.0, 1.0, 0.0] },
+                { "bufferView": 1, "count": 3, "componentType": 5126, "type": "VEC3" },
+                { "bufferView": 2, "count": 3, "componentType": 5123, "type": "SCALAR" },
+            ],
+            "asset": { "generator": generator, "version": "2.0" },
+            "buffers": [{ "byteLength": 80, "uri": "a%20b.bin" }],
+            "bufferViews": [
+                { "buffer": 0, "byteLength": 36, "byteOffset": 0, "target": 34962 },
+                { "buffer": 0, "byteLength": 36, "byteOffset": 36, "target": 34962 },
+                { "buffer": 0, "byteLength": 6, "byteOffset": 72, "target": 34963 },
+            ],
+            "scene": 0,
+            "meshes": [{ "name": "mesh", "primitives": [
+                { "attributes": { "POSITION": 0, "NORMAL": 1 }, "indices": 2 },
+            ]}],
+            "nodes": [{ "mesh": 0, "name": "mesh" }],
+            "scenes": [{ "nodes": [0] }],
+        });
+        assert_eq!(json, expected, "nothing else is in the file");
+    }
+
+    #[test]
+    fn a_sequence_is_one_target_and_one_key_per_frame() {
+        let mut document = triangle();
+        document.frames = (0..3)
+            .map(|k| Frame {
+                name: format!("f{k}"),
+                positions: (document.mesh.positions().iter())
+                    .map(|p| *p + DVec3::Z * f64::from(k))
+                    .collect(),
+            })
+            .collect();
+        let (json, _) = build(&document, &GltfOptions::default(), None).expect("it is sound");
+        let mesh = &json["meshes"][0];
+        assert_eq!(
+            mesh["extras"]["targetNames"],
+            json!(["f0", "f1", "f2"]),
+            "named by frame"
+        );
+        assert_eq!(
+            mesh["weights"],
+            json!([0.0, 0.0, 0.0]),
+            "at rest by default"
+        );
+        let animation = &json["animations"][0];
+        assert_eq!(animation["name"], "frames", "its name");
+        let accessor = |end: &str| {
+            let index = animation["samplers"][0][end].as_u64().expect("an index");
+            &json["accessors"][index as usize]
+        };
+        let last = f64::from((2.0f64 / 24.0) as f32);
+        assert_eq!(
+            accessor("input")["max"],
+            json!([last]),
+            "24 frames per second"
+        );
+        assert_eq!(accessor("output")["count"], 9, "three weights per key");
+    }
+}
