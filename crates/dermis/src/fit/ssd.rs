@@ -60,7 +60,7 @@ impl Default for SsdOptions {
     fn default() -> Self {
         Self {
             max_influences: 4,
-            candidates: Candidates::BestAlone { count: 12 },
+            candidates: Candidates::All,
             rest_rounds: 0,
             rest_stiffness: 0.01,
         }
