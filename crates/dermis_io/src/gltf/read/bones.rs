@@ -198,7 +198,9 @@ impl Binder {
 
     /// The bone of a node for one bind matrix: its own for the first, a still child for others.
     fn bind(&mut self, node: usize, bone_from_rest: DAffine3) -> Result<BoneId, Fault> {
-        let key = (node, bone_from_rest.to_cols_array().map(f64::to_bits));
+        // Adding zero makes -0, which inverses leave, a +0.
+        let bits = bone_from_rest.to_cols_array().map(|x| (x + 0.0).to_bits());
+        let key = (node, bits);
         if let Some(&bone) = self.bound.get(&key) {
             return Ok(bone);
         }
