@@ -2,15 +2,21 @@
 
 use std::cell::Cell;
 
-use super::container::Bytes;
+use super::container::{Bytes, Container};
 use super::schema::{self, Accessor, Schema};
 use crate::Fault;
 
-/// How many numbers all accessors of a file may unfold to: 8 million vertices of 16 numbers.
+/// How many numbers all accessors of a file of so many bytes may unfold to.
 ///
-/// A few kilobytes of JSON can name one accessor thousands of times, so the bytes that are really
-/// there do not bound what is allocated; this does, at some gigabytes.
-const MOST_NUMBERS: usize = 1 << 27;
+/// A few kilobytes of JSON can name one accessor thousands of times, so that each accessor fits its
+/// bytes does not bound what is allocated; this does. Scenes do repeat a mesh, so a file may unfold
+/// to a million vertices of 16 numbers and 64 times its bytes on top, but past 8 million such
+/// vertices only to what is really there.
+fn most_numbers(byte_count: u64) -> usize {
+    let bytes = usize::try_from(byte_count).unwrap_or(usize::MAX);
+    let repeated = bytes.saturating_mul(64).saturating_add(1 << 24);
+    repeated.min(bytes.saturating_mul(2).max(1 << 27))
+}
 
 /// What reading an accessor costs at least, so that empty ones cannot be read for ever.
 const LEAST_COST: usize = 16;
@@ -48,6 +54,7 @@ pub(super) struct Floats {
 pub(super) struct Accessors<'a> {
     schema: &'a Schema,
     buffers: &'a [Bytes<'a>],
+    most_numbers: usize,
     numbers_left: Cell<usize>,
 }
 
@@ -144,11 +151,13 @@ fn width_of(shape: &str) -> Option<usize> {
 }
 
 impl<'a> Accessors<'a> {
-    pub(super) fn new(schema: &'a Schema, buffers: &'a [Bytes<'a>]) -> Self {
+    pub(super) fn new(container: &'a Container<'a>) -> Self {
+        let most_numbers = most_numbers(container.byte_count);
         Self {
-            schema,
-            buffers,
-            numbers_left: Cell::new(MOST_NUMBERS),
+            schema: &container.schema,
+            buffers: &container.buffers,
+            most_numbers,
+            numbers_left: Cell::new(most_numbers),
         }
     }
 
@@ -278,7 +287,10 @@ impl<'a> Accessors<'a> {
             .and_then(|n| self.numbers_left.get().checked_sub(n.max(LEAST_COST)));
         let Some(left) = left else {
             return Err(Fault::unsupported(
-                format!("a file whose accessors unfold to more than {MOST_NUMBERS} numbers"),
+                format!(
+                    "a file whose accessors unfold to more than {} numbers",
+                    self.most_numbers
+                ),
                 "split it into several files",
             ));
         };

@@ -262,7 +262,7 @@ mod tests {
         let json = json.to_string();
         let path = Path::new("no-such-folder/model.gltf");
         let container = Container::open(path, json.as_bytes()).expect("legal");
-        let accessors = Accessors::new(&container.schema, &[]);
+        let accessors = Accessors::new(&container);
         let mut notes = Vec::new();
         let read = read(path, &container, &accessors, &mut notes).expect("a picture is no reason");
         assert_eq!(notes.len(), 1, "{notes:?}");
@@ -330,7 +330,7 @@ mod tests {
             let json = json.to_string();
             let path = Path::new("x.gltf");
             let container = Container::open(path, json.as_bytes()).expect("legal JSON");
-            let accessors = Accessors::new(&container.schema, &[]);
+            let accessors = Accessors::new(&container);
             let error = read(path, &container, &accessors, &mut Vec::new());
             let error = error.expect_err("out of range").to_string();
             assert_eq!(error, expected, "the index and its range");

@@ -46,6 +46,15 @@ mod tests;
 
 /// Reads a glTF file from its bytes; buffers beside it are found from `path`.
 ///
+/// GLB is recognised by its first bytes; anything else is taken for JSON.
+///
+/// ```
+/// let file = br#"{"asset": {"version": "2.0"}}"#;
+/// let document = dermis_io::gltf::read("empty.gltf".as_ref(), file)?;
+/// assert_eq!(document.mesh.vertex_count(), 0);
+/// # Ok::<(), dermis_io::IoError>(())
+/// ```
+///
 /// # Errors
 /// [`IoError::Content`] and [`IoError::Read`].
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Document, IoError> {
@@ -55,7 +64,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Document, IoError> {
 
 fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
     let schema = &container.schema;
-    let accessors = Accessors::new(schema, &container.buffers);
+    let accessors = Accessors::new(container);
     let mut notes = Vec::new();
     let scene = Scene::new(schema, &mut notes)?;
     let bones = if bones::has_motion(schema, &scene) {
