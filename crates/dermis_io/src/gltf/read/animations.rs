@@ -48,7 +48,7 @@ pub(super) fn read(
     if !empty.is_empty() {
         notes.push(format!(
             "animations that move nothing here were left out: {}",
-            empty.join(", ")
+            schema::listed(&empty)
         ));
     }
     if reader.repeated_keys > 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use dermis::rig::{Bone, BoneId, RigError, Skeleton};
+use dermis::rig::{Bone, BoneId, RigError, Skeleton, Trs};
 use glam::DAffine3;
 
 use super::accessor::{Accessors, Count};
@@ -56,7 +56,8 @@ impl Bones {
         notes: &mut Vec<String>,
     ) -> Result<Self, Fault> {
         let uses = Uses::of(schema, scene)?;
-        let mut binder = Binder::new(schema, scene, uses.nodes())?;
+        let nodes = scene.order.iter().copied().filter(|&n| uses.needed[n]);
+        let mut binder = Binder::new(schema, scene, nodes)?;
         let mut of_skin = BTreeMap::new();
         for &skin in &uses.skins {
             let binds = bind_matrices(schema, skin, accessors)?;
@@ -88,7 +89,7 @@ impl Bones {
             notes.push(format!(
                 "the default transform of {} cannot be inverted (a scale of zero): their meshes \
                  rest in their own coordinates",
-                flat.join(", ")
+                schema::listed(&flat)
             ));
         }
         Ok(Self {
@@ -107,7 +108,6 @@ struct Uses {
     rigid_nodes: Vec<usize>,
     /// Joints, rigid nodes and all ancestors.
     needed: Vec<bool>,
-    order: Vec<usize>,
 }
 
 impl Uses {
@@ -151,13 +151,7 @@ impl Uses {
             skins,
             rigid_nodes,
             needed,
-            order: scene.order.clone(),
         })
-    }
-
-    /// Nodes that become bones, parents first.
-    fn nodes(&self) -> impl Iterator<Item = usize> {
-        self.order.iter().copied().filter(|&n| self.needed[n])
     }
 }
 
@@ -174,11 +168,11 @@ impl Binder {
     fn new(
         schema: &Schema,
         scene: &Scene,
-        nodes: impl Iterator<Item = usize>,
+        parents_first: impl Iterator<Item = usize>,
     ) -> Result<Self, Fault> {
         let mut bones: Vec<Bone> = Vec::new();
         let mut of_node = vec![None; schema.nodes.len()];
-        for node in nodes {
+        for node in parents_first {
             of_node[node] = Some(next_id(&bones)?);
             let name = schema.node_name(node);
             bones.push(Bone {
@@ -218,7 +212,7 @@ impl Binder {
             self.bones.push(Bone {
                 name: format!("{}.{number}", self.bones[own.index()].name),
                 parent: Some(own),
-                default_parent_from_bone: dermis::rig::Trs::IDENTITY,
+                default_parent_from_bone: Trs::IDENTITY,
                 bone_from_rest,
             });
             copy

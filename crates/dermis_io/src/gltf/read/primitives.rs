@@ -26,12 +26,13 @@ pub(super) enum Influences {
     PerVertex(dermis::skin::Rows<Weight>),
 }
 
-/// Counts of what was left out, over the whole file.
+/// What was left out or taken otherwise than it was meant, over the whole file.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     pub(super) undrawable: Vec<String>,
-    pub(super) attributes: Vec<String>,
-    pub(super) spare_corners: Vec<String>,
+    pub(super) unskinned: Vec<String>,
+    attributes: Vec<String>,
+    spare_corners: Vec<String>,
     not_finite: usize,
 }
 
@@ -41,7 +42,7 @@ impl LeftOut {
         let mut notes = Vec::new();
         let mut list = |items: &[String], what: &str| {
             if !items.is_empty() {
-                notes.push(format!("{what}: {}", shorten(items)));
+                notes.push(format!("{what}: {}", schema::listed(items)));
             }
         };
         list(&self.undrawable, "left out, because they are no triangles");
@@ -49,6 +50,10 @@ impl LeftOut {
         list(
             &self.spare_corners,
             "corners that fill no triangle left out",
+        );
+        list(
+            &self.unskinned,
+            "primitives without joints on a node with a skin move with their node",
         );
         if self.not_finite > 0 {
             notes.push(format!(
@@ -58,16 +63,6 @@ impl LeftOut {
             ));
         }
         notes
-    }
-}
-
-/// A list for people: the first few, and how many more.
-fn shorten(items: &[String]) -> String {
-    const SHOWN: usize = 8;
-    let shown = items[..items.len().min(SHOWN)].join(", ");
-    match items.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
     }
 }
 

@@ -238,13 +238,27 @@ impl Primitive {
 }
 
 /// A name, or what an unnamed element is called.
-///
-/// Names are cut at 1000 letters: a mesh's name is copied to each of its parts, and a hostile
-/// file has a long name and many nodes.
 pub(super) fn name_or(name: Option<&str>, what: &str, index: usize) -> String {
     match name {
-        Some(name) if !name.is_empty() => name.chars().take(1000).collect(),
+        Some(name) if !name.is_empty() => shorten_name(name),
         _ => format!("{what}_{index}"),
+    }
+}
+
+/// A name of at most 1000 letters.
+///
+/// A mesh's name is copied to each of its parts, and a hostile file has a long name and many nodes.
+pub(super) fn shorten_name(name: &str) -> String {
+    name.chars().take(1000).collect()
+}
+
+/// A list for people: the first few, and how many more.
+pub(super) fn listed(items: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let shown = items[..items.len().min(SHOWN)].join(", ");
+    match items.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
