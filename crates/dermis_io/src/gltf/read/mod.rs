@@ -1,13 +1,154 @@
 //! glTF to [`Document`](crate::Document).
+//!
+//! Bones are glTF nodes, and everything that moves moves by bones: skinned meshes by the joints of
+//! their skin, other meshes by their node. In a file without any motion there is no skin, and the
+//! nodes are baked into the positions.
+//!
+//! The steps, in order: split the file and load its buffers (`container`, `schema`), check the
+//! node tree (`scene`), make bones (`bones`), read every primitive of every mesh node
+//! (`meshes`, `primitives`, `influences`, all through the bounded decoder in `accessor`), join
+//! vertices to points (`points`), then `animations` and `materials`.
+//!
+//! Not read: morph target normals and tangents, points and lines, cameras and lights.
 
 use std::path::Path;
 
-use crate::{Document, Fault, IoError};
+use dermis::mesh::DrawMesh;
+use dermis::{Skin, TriMesh, VertexProgram};
+use serde_json::Value;
+
+use accessor::Accessors;
+use animations::Targets;
+use bones::Bones;
+use container::Container;
+use meshes::Meshes;
+use scene::Scene;
+use schema::Schema;
+
+use crate::{Document, Fault, FileFacts, IoError, SkinRecord};
+
+mod accessor;
+mod animations;
+mod bones;
+mod container;
+mod influences;
+mod materials;
+mod meshes;
+mod points;
+mod primitives;
+mod scene;
+mod schema;
+#[cfg(test)]
+mod tests;
 
 /// Reads a glTF file from its bytes; buffers beside it are found from `path`.
+///
+/// GLB is recognised by its first bytes; anything else is taken for JSON.
+///
+/// ```
+/// let file = br#"{"asset": {"version": "2.0"}}"#;
+/// let document = dermis_io::gltf::read("empty.gltf".as_ref(), file)?;
+/// assert_eq!(document.mesh.vertex_count(), 0);
+/// # Ok::<(), dermis_io::IoError>(())
+/// ```
 ///
 /// # Errors
 /// [`IoError::Content`] and [`IoError::Read`].
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Document, IoError> {
-    Err(Fault::malformed("file", "glTF", format!("{} bytes", bytes.len())).in_file(path))
+    let container = Container::open(path, bytes)?;
+    document(path, &container).map_err(|fault| fault.in_file(path))
+}
+
+fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
+    let schema = &container.schema;
+    let accessors = Accessors::new(container);
+    let mut notes = Vec::new();
+    let scene = Scene::new(schema, &mut notes)?;
+    let bones = if bones::has_motion(schema, &scene) {
+        Some(Bones::new(schema, &scene, &accessors, &mut notes)?)
+    } else {
+        None
+    };
+    let Meshes {
+        mut parts,
+        vertices,
+        coefficients,
+        coefficients_of_node,
+    } = meshes::read(schema, &scene, bones.as_ref(), &accessors, &mut notes)?;
+    let points = vertices.weld(coefficients.len(), &mut notes);
+    let mut of_vertex = points.point_of_vertex.into_iter();
+    for part in &mut parts {
+        let count = part.points.len();
+        part.points = of_vertex.by_ref().take(count).collect();
+    }
+    let draw = DrawMesh { parts };
+    let mesh = TriMesh::new(
+        points.program.rest_positions.clone(),
+        draw.point_triangles(),
+    )?;
+    let bone_of_node = match &bones {
+        Some(bones) => bones.of_node.clone(),
+        None => vec![None; schema.nodes.len()],
+    };
+    let targets = Targets {
+        bones: &bone_of_node,
+        coefficients: &coefficients_of_node,
+    };
+    let clips = animations::read(schema, &accessors, &targets, &mut notes)?;
+    let skin = match bones {
+        None => None,
+        Some(bones) => {
+            let program = VertexProgram::Ssd(points.program);
+            Some(Skin::new(bones.skeleton, program, coefficients)?)
+        }
+    };
+    for clip in &clips {
+        if let Some(skin) = &skin {
+            clip.check(&skin.skeleton, skin.coefficients.len())?;
+        }
+    }
+    Ok(Document {
+        path: path.to_owned(),
+        mesh,
+        draw,
+        materials: materials::read(path, container, &accessors, &mut notes)?,
+        skin,
+        clips,
+        record: record(schema, &mut notes),
+        facts: facts(container),
+        notes,
+        ..Document::default()
+    })
+}
+
+/// What the `DERMIS_skin` extension of the first skin says, when this version understands it.
+fn record(schema: &Schema, notes: &mut Vec<String>) -> Option<SkinRecord> {
+    let name = SkinRecord::EXTENSION;
+    let block = schema.skins.first()?.extensions.get(name)?;
+    let version = block.get("version").and_then(Value::as_u64);
+    if let Some(version) = version.filter(|&v| v > u64::from(SkinRecord::VERSION)) {
+        notes.push(format!(
+            "the {name} block has version {version}, newer than {}, and was ignored",
+            SkinRecord::VERSION
+        ));
+        return None;
+    }
+    match serde_json::from_value(block.clone()) {
+        Ok(record) => Some(record),
+        Err(error) => {
+            notes.push(format!("the {name} block was ignored: {error}"));
+            None
+        }
+    }
+}
+
+fn facts(container: &Container<'_>) -> FileFacts {
+    let schema = &container.schema;
+    let targets = schema.meshes.iter().map(schema::Mesh::target_count);
+    FileFacts {
+        bytes: container.byte_count,
+        mesh_count: schema.meshes.len(),
+        joints_of_skin: schema.skins.iter().map(|skin| skin.joints.len()).collect(),
+        morph_targets_of_mesh: targets.filter(|&count| count > 0).collect(),
+    }
 }

@@ -1,0 +1,205 @@
+//! Animations to clips.
+
+use dermis::rig::{BoneId, Channel, Clip, Interpolation, Keys};
+use glam::{DQuat, DVec3};
+
+use super::accessor::{Accessors, Count};
+use super::scene::{not_a_rotation, unit_quaternion};
+use super::schema::{self, Animation, AnimationSampler, Schema};
+use crate::Fault;
+
+/// The coefficients that a mesh node's morph targets became.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Coefficients {
+    pub(super) first: usize,
+    pub(super) count: usize,
+}
+
+/// What animations can move.
+pub(super) struct Targets<'a> {
+    /// The bone of each node.
+    pub(super) bones: &'a [Option<BoneId>],
+    /// The morph targets of each node.
+    pub(super) coefficients: &'a [Option<Coefficients>],
+}
+
+/// Reads every animation that moves something; what else it moves is ignored.
+pub(super) fn read(
+    schema: &Schema,
+    accessors: &Accessors<'_>,
+    targets: &Targets<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Clip>, Fault> {
+    let mut reader = Reader {
+        accessors,
+        repeated_keys: 0,
+    };
+    let mut clips = Vec::new();
+    let mut empty = Vec::new();
+    for (i, animation) in schema.animations.iter().enumerate() {
+        let name = schema::name_or(animation.name.as_deref(), "clip", i);
+        let channels = reader.channels(schema, i, animation, targets)?;
+        if channels.is_empty() {
+            empty.push(name);
+        } else {
+            clips.push(Clip { name, channels });
+        }
+    }
+    if !empty.is_empty() {
+        notes.push(format!(
+            "animations that move nothing here were left out: {}",
+            schema::listed(&empty)
+        ));
+    }
+    if reader.repeated_keys > 0 {
+        notes.push(format!(
+            "{} animation keys stood at the time of the key after them and were left out",
+            reader.repeated_keys
+        ));
+    }
+    Ok(clips)
+}
+
+struct Reader<'a> {
+    accessors: &'a Accessors<'a>,
+    repeated_keys: usize,
+}
+
+impl Reader<'_> {
+    fn channels(
+        &mut self,
+        schema: &Schema,
+        index: usize,
+        animation: &Animation,
+        targets: &Targets<'_>,
+    ) -> Result<Vec<Channel>, Fault> {
+        let mut channels = Vec::new();
+        for (c, channel) in animation.channels.iter().enumerate() {
+            let label = format!("animation {index} channel {c}");
+            let sampler = schema::get(&animation.samplers, channel.sampler, "sampler", &label)?;
+            // Without a node the channel belongs to an extension.
+            let Some(node) = channel.target.node else {
+                continue;
+            };
+            schema::get(&schema.nodes, node, "node", &label)?;
+            let (bone, coefficients) = (targets.bones[node], targets.coefficients[node]);
+            let channel = match (&*channel.target.path, bone, coefficients) {
+                ("translation", Some(bone), _) => {
+                    let keys = self.keys(sampler, &label, &["VEC3"], 1, vector)?;
+                    Channel::Translation(bone, keys)
+                }
+                ("scale", Some(bone), _) => {
+                    let keys = self.keys(sampler, &label, &["VEC3"], 1, vector)?;
+                    Channel::Scale(bone, keys)
+                }
+                ("rotation", Some(bone), _) => {
+                    let mut keys = self.keys(sampler, &label, &["VEC4"], 1, quaternion)?;
+                    normalize(&mut keys, &label)?;
+                    Channel::Rotation(bone, keys)
+                }
+                ("weights", _, Some(Coefficients { first, count })) => {
+                    let weights = |w: &[f32]| w.iter().copied().map(f64::from).collect();
+                    let keys = self.keys(sampler, &label, &["SCALAR"], count, weights)?;
+                    Channel::Coefficients(first, keys)
+                }
+                _ => continue,
+            };
+            if !channel.times().is_empty() {
+                channels.push(channel);
+            }
+        }
+        Ok(channels)
+    }
+
+    /// Times and values of a sampler, each value made of `elements` elements of the output.
+    fn keys<T>(
+        &mut self,
+        sampler: &AnimationSampler,
+        label: &str,
+        shapes: &[&str],
+        elements: usize,
+        value: impl Fn(&[f32]) -> T,
+    ) -> Result<Keys<T>, Fault> {
+        let interpolation = match sampler.interpolation.as_deref() {
+            None | Some("LINEAR") => Interpolation::Linear,
+            Some("STEP") => Interpolation::Step,
+            Some("CUBICSPLINE") => Interpolation::Cubic,
+            Some(other) => {
+                return Err(Fault::malformed(
+                    label,
+                    "LINEAR, STEP or CUBICSPLINE",
+                    other,
+                ));
+            }
+        };
+        let role = format!("{label} input");
+        let times = self
+            .accessors
+            .finite(sampler.input, &role, &["SCALAR"], Count::Backed)?;
+        let times: Vec<f64> = times.values.into_iter().map(f64::from).collect();
+        if let Some(k) = (1..times.len()).find(|&k| times[k] < times[k - 1]) {
+            return Err(Fault::malformed(
+                format!("{label} key {k}"),
+                format!("a time after {} s", times[k - 1]),
+                format!("{} s", times[k]),
+            ));
+        }
+        let mut keys = Keys {
+            interpolation,
+            times,
+            values: Vec::new(),
+        };
+        let values_per_key = keys.values_per_key();
+        // Key counts are backed by bytes and small factors, but hostile weights are not small.
+        let count = (keys.times.len() * values_per_key).saturating_mul(elements);
+        let role = format!("{label} output");
+        let output = self
+            .accessors
+            .finite(sampler.output, &role, shapes, Count::Exactly(count))?;
+        let numbers_per_key = output.width * elements * values_per_key;
+        let numbers = output.values.chunks_exact(numbers_per_key);
+        let split = |key: &[f32]| -> Vec<T> {
+            key.chunks_exact(output.width * elements)
+                .map(&value)
+                .collect()
+        };
+        // Where several keys share a time, the last one counts.
+        let counts = |k: usize| keys.times.get(k + 1) != Some(&keys.times[k]);
+        keys.values = (numbers.enumerate())
+            .filter(|(k, _)| counts(*k))
+            .flat_map(|(_, key)| split(key))
+            .collect();
+        let kept: Vec<f64> = (0..keys.times.len())
+            .filter(|&k| counts(k))
+            .map(|k| keys.times[k])
+            .collect();
+        self.repeated_keys += keys.times.len() - kept.len();
+        keys.times = kept;
+        Ok(keys)
+    }
+}
+
+fn vector(v: &[f32]) -> DVec3 {
+    match *v {
+        [x, y, z] => DVec3::new(x.into(), y.into(), z.into()),
+        _ => DVec3::ZERO,
+    }
+}
+
+fn quaternion(q: &[f32]) -> DQuat {
+    match *q {
+        [x, y, z, w] => DQuat::from_xyzw(x.into(), y.into(), z.into(), w.into()),
+        _ => DQuat::IDENTITY,
+    }
+}
+
+/// Makes rotations unit length; the tangents of a cubic spline have any length.
+fn normalize(keys: &mut Keys<DQuat>, label: &str) -> Result<(), Fault> {
+    let per_key = keys.values_per_key();
+    for (k, key) in keys.values.chunks_exact_mut(per_key).enumerate() {
+        let value = &mut key[per_key / 2];
+        *value = unit_quaternion(value.to_array())
+            .ok_or_else(|| not_a_rotation(&format!("{label} key {k}"), value.to_array()))?;
+    }
+    Ok(())
+}

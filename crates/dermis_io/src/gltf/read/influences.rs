@@ -1,0 +1,241 @@
+//! `JOINTS_n` and `WEIGHTS_n` to rows of weights, with the repairs that real files need.
+
+use std::collections::BTreeMap;
+
+use dermis::BoneId;
+use dermis::skin::{Rows, Weight};
+
+use super::accessor::{Accessors, Component, Count};
+use crate::Fault;
+
+/// Weights further from a sum of 1 are worth telling; closer ones are rounding.
+const SUM_TOLERANCE: f64 = 1e-3;
+
+/// Negative weights down to here are taken for rounding.
+const MOST_NEGATIVE: f64 = -1e-3;
+
+/// What was repaired in the weights of a whole file.
+#[derive(Debug, Default)]
+pub(super) struct Repairs {
+    scaled: usize,
+    /// The sum furthest from 1.
+    worst_sum: f64,
+    clamped: usize,
+    unweighted: usize,
+}
+
+impl Repairs {
+    /// One sentence for each kind of repair.
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+        let scaled = (self.scaled > 0).then(|| {
+            format!(
+                "the weights of {} vertices did not sum to 1 (the worst to {:.4}) and were scaled",
+                self.scaled, self.worst_sum
+            )
+        });
+        let clamped = (self.clamped > 0).then(|| {
+            format!(
+                "{} slightly negative weights were set to zero",
+                self.clamped
+            )
+        });
+        let unweighted = (self.unweighted > 0).then(|| {
+            format!(
+                "{} vertices without any weight were bound to the first joint of their skin",
+                self.unweighted
+            )
+        });
+        scaled.into_iter().chain(clamped).chain(unweighted)
+    }
+}
+
+/// The influences of a primitive's vertices, each row by falling weight and summing to 1.
+///
+/// `bones` are the bones of the skin's joints; there is at least one.
+pub(super) fn read(
+    accessors: &Accessors<'_>,
+    label: &str,
+    attributes: &BTreeMap<String, usize>,
+    vertex_count: usize,
+    bones: &[BoneId],
+    repairs: &mut Repairs,
+) -> Result<Rows<Weight>, Fault> {
+    let mut sets = Vec::new();
+    for (set, joints, weights) in paired_sets(attributes, label)? {
+        let count = Count::Exactly(vertex_count);
+        let types = [Component::U8, Component::U16];
+        let role = format!("{label} JOINTS_{set}");
+        let joints = accessors.integers(joints, &role, "VEC4", &types, count)?;
+        let role = format!("{label} WEIGHTS_{set}");
+        let weights = accessors.finite(weights, &role, &["VEC4"], count)?.values;
+        sets.push((joints, weights));
+    }
+    let mut rows = Rows::with_capacity(vertex_count, vertex_count * sets.len());
+    let mut row: Vec<Weight> = Vec::new();
+    for vertex in 0..vertex_count {
+        row.clear();
+        for (joints, weights) in &sets {
+            let slots = vertex * 4..vertex * 4 + 4;
+            for (&joint, &weight) in joints[slots.clone()].iter().zip(&weights[slots]) {
+                add(&mut row, joint, weight.into(), bones, repairs).map_err(|expected| {
+                    Fault::malformed(
+                        format!("{label} vertex {vertex}"),
+                        expected,
+                        format!("joint {joint} with weight {weight}"),
+                    )
+                })?;
+            }
+        }
+        finish(&mut row, bones, repairs);
+        rows.push_row(row.iter().copied());
+    }
+    Ok(rows)
+}
+
+/// The accessors of each `JOINTS_n` with its `WEIGHTS_n`, by rising n.
+fn paired_sets(
+    attributes: &BTreeMap<String, usize>,
+    label: &str,
+) -> Result<Vec<(u32, usize, usize)>, Fault> {
+    let numbered = |prefix: &str| -> BTreeMap<u32, usize> {
+        let numbers = attributes.iter().filter_map(|(name, &accessor)| {
+            let n = name.strip_prefix(prefix)?.parse().ok()?;
+            Some((n, accessor))
+        });
+        numbers.collect()
+    };
+    let (joints, weights) = (numbered("JOINTS_"), numbered("WEIGHTS_"));
+    let alone = (joints
+        .keys()
+        .find(|n| !weights.contains_key(n))
+        .map(|n| ("JOINTS", n)))
+    .or_else(|| {
+        weights
+            .keys()
+            .find(|n| !joints.contains_key(n))
+            .map(|n| ("WEIGHTS", n))
+    });
+    if let Some((kind, n)) = alone {
+        return Err(Fault::malformed(
+            label,
+            "JOINTS and WEIGHTS in pairs",
+            format!("{kind}_{n} alone"),
+        ));
+    }
+    let pairs = joints.iter().zip(weights.values());
+    Ok(pairs.map(|((&n, &j), &w)| (n, j, w)).collect())
+}
+
+/// Adds one slot to a row. The error is what was expected.
+fn add(
+    row: &mut Vec<Weight>,
+    joint: u32,
+    weight: f64,
+    bones: &[BoneId],
+    repairs: &mut Repairs,
+) -> Result<(), String> {
+    if weight < MOST_NEGATIVE {
+        return Err("weights of 0 or more".to_owned());
+    }
+    if weight < 0.0 {
+        repairs.clamped += 1;
+    }
+    // Unused slots often name joints that do not exist.
+    if weight <= 0.0 {
+        return Ok(());
+    }
+    let Some(&bone) = bones.get(joint as usize) else {
+        return Err(format!("one of the {} joints of its skin", bones.len()));
+    };
+    row.push(Weight { bone, weight });
+    Ok(())
+}
+
+/// Sums the slots of each bone, sorts the row and scales it to sum to 1.
+fn finish(row: &mut Vec<Weight>, bones: &[BoneId], repairs: &mut Repairs) {
+    row.sort_by_key(|w| w.bone);
+    row.dedup_by(|later, kept| {
+        let same = later.bone == kept.bone;
+        if same {
+            kept.weight += later.weight;
+        }
+        same
+    });
+    // Sorted before summing, so that one set of weights in any order gives the same bits.
+    row.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.bone.cmp(&b.bone)));
+    let sum: f64 = row.iter().map(|w| w.weight).sum();
+    if row.is_empty() {
+        repairs.unweighted += 1;
+        row.extend(bones.first().map(|&bone| Weight { bone, weight: 1.0 }));
+    } else if sum != 1.0 {
+        row.iter_mut().for_each(|w| w.weight /= sum);
+        if (sum - 1.0).abs() > SUM_TOLERANCE {
+            repairs.scaled += 1;
+            if (sum - 1.0).abs() > (repairs.worst_sum - 1.0).abs() || repairs.scaled == 1 {
+                repairs.worst_sum = sum;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BONES: [BoneId; 3] = [BoneId(5), BoneId(6), BoneId(6)];
+
+    fn row(slots: &[(u32, f64)], repairs: &mut Repairs) -> Result<Vec<(u16, f64)>, String> {
+        let mut row = Vec::new();
+        for &(joint, weight) in slots {
+            add(&mut row, joint, weight, &BONES, repairs)?;
+        }
+        finish(&mut row, &BONES, repairs);
+        Ok(row.iter().map(|w| (w.bone.0, w.weight)).collect())
+    }
+
+    #[test]
+    fn slots_of_one_bone_are_summed_and_rows_fall() {
+        let mut repairs = Repairs::default();
+        assert_eq!(
+            row(&[(0, 0.25), (1, 0.5), (2, 0.25), (9, 0.0)], &mut repairs),
+            Ok(vec![(6, 0.75), (5, 0.25)]),
+            "joints 1 and 2 are one bone, and the empty slot's joint 9 does not matter"
+        );
+        assert_eq!(repairs.notes().count(), 0, "nothing to repair");
+    }
+
+    #[test]
+    fn weights_are_repaired_and_told_once() {
+        let mut repairs = Repairs::default();
+        assert_eq!(
+            row(&[(0, 1.0), (1, 1.0)], &mut repairs),
+            Ok(vec![(5, 0.5), (6, 0.5)]),
+            "scaled to sum to 1"
+        );
+        let sum_of_1_002 = row(&[(0, 1.002), (1, -1e-4)], &mut repairs);
+        assert_eq!(sum_of_1_002, Ok(vec![(5, 1.0)]), "scaled and clamped");
+        assert_eq!(row(&[(1, 0.0)], &mut repairs), Ok(vec![(5, 1.0)]), "first");
+        let notes: Vec<String> = repairs.notes().collect();
+        assert_eq!(
+            notes,
+            [
+                "the weights of 2 vertices did not sum to 1 (the worst to 2.0000) and were scaled",
+                "1 slightly negative weights were set to zero",
+                "1 vertices without any weight were bound to the first joint of their skin",
+            ],
+            "one sentence each"
+        );
+    }
+
+    #[test]
+    fn joints_out_of_range_and_negative_weights_are_refused() {
+        let mut repairs = Repairs::default();
+        let expected = |slot| row(&[slot], &mut Repairs::default());
+        assert_eq!(
+            expected((3, 0.5)),
+            Err("one of the 3 joints of its skin".to_owned()),
+            "there is no joint 3"
+        );
+        assert!(row(&[(0, -0.5)], &mut repairs).is_err(), "far below zero");
+    }
+}

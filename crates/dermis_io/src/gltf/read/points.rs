@@ -1,0 +1,213 @@
+//! Drawn vertices to points: joining what always moves as one.
+//!
+//! Vertices are one point when their rest positions, influences and morph deltas agree bit for
+//! bit, so that a fit sees the 290 points of a fox and not its 1728 vertices, while shells that
+//! touch but move apart stay apart. A file that dermis wrote says the numbers itself (`_ORIG`).
+
+use dermis::mesh::{Weld, weld_by_key};
+use dermis::skin::{Correction, Delta, Rows, SsdProgram, Weight};
+use glam::DVec3;
+
+/// The attribute in which dermis keeps the number of a vertex's point.
+pub(super) const ORIGINAL_INDEX: &str = "_ORIG";
+
+/// The drawn vertices of all parts, in order.
+#[derive(Debug, Default)]
+pub(super) struct Vertices {
+    positions: Vec<DVec3>,
+    weights: Rows<Weight>,
+    /// Coefficient and displacement, for every morph target that moves the vertex.
+    deltas: Rows<(u32, DVec3)>,
+    /// Everything above as bits; one row per vertex.
+    keys: Rows<u64>,
+    /// The point that the file says the vertex is, where it says so.
+    original: Vec<f32>,
+    parts: usize,
+    parts_with_original: usize,
+}
+
+/// The points that the vertices join to.
+pub(super) struct Points {
+    pub(super) point_of_vertex: Vec<u32>,
+    pub(super) program: SsdProgram,
+}
+
+impl Vertices {
+    /// Adds a drawn vertex.
+    pub(super) fn push(&mut self, position: DVec3, weights: &[Weight], deltas: &[(u32, DVec3)]) {
+        // Adding zero makes -0 a +0: one position, one key.
+        let bits = |v: DVec3| (v + DVec3::ZERO).to_array().map(f64::to_bits);
+        let weight_bits = weights
+            .iter()
+            .flat_map(|w| [u64::from(w.bone.0), w.weight.to_bits()]);
+        let delta_bits = deltas.iter().flat_map(|&(m, d)| {
+            let [x, y, z] = bits(d);
+            [u64::from(m), x, y, z]
+        });
+        let key = bits(position)
+            .into_iter()
+            .chain([weights.len() as u64])
+            .chain(weight_bits)
+            .chain(delta_bits);
+        self.keys.push_row(key);
+        self.positions.push(position);
+        self.weights.push_row(weights.iter().copied());
+        self.deltas.push_row(deltas.iter().copied());
+    }
+
+    /// Ends a part, with the point numbers that the file has for its vertices.
+    pub(super) fn end_part(&mut self, original: Option<Vec<f32>>) {
+        self.parts += 1;
+        self.parts_with_original += usize::from(original.is_some());
+        self.original.extend(original.into_iter().flatten());
+    }
+
+    /// Joins the vertices, and makes a program of the points with so many corrections.
+    pub(super) fn weld(self, correction_count: usize, notes: &mut Vec<String>) -> Points {
+        let numbered = if self.parts_with_original == 0 {
+            None
+        } else {
+            match self.weld_as_numbered() {
+                Ok(weld) => Some(weld),
+                Err(why) => {
+                    notes.push(format!(
+                        "the point numbers in {ORIGINAL_INDEX} were not used, because {why}"
+                    ));
+                    None
+                }
+            }
+        };
+        let weld = numbered.unwrap_or_else(|| weld_by_key(self.keys.iter()));
+        let first = |v: &u32| *v as usize;
+        let firsts = weld.first_vertex.iter().map(first);
+        let mut corrections = vec![Correction { deltas: Vec::new() }; correction_count];
+        for (index, vertex) in firsts.clone().enumerate() {
+            for &(m, value) in self.deltas.row(vertex) {
+                corrections[m as usize].deltas.push(Delta {
+                    index: index as u32,
+                    value,
+                });
+            }
+        }
+        let weight_row = |v: usize| self.weights.row(v).iter().copied();
+        Points {
+            program: SsdProgram {
+                rest_positions: firsts.clone().map(|v| self.positions[v]).collect(),
+                weights: firsts.map(weight_row).collect(),
+                corrections,
+            },
+            point_of_vertex: weld.point_of_vertex,
+        }
+    }
+
+    /// Points as the file numbers them, or why they cannot be.
+    fn weld_as_numbered(&self) -> Result<Weld, String> {
+        if self.parts_with_original != self.parts {
+            return Err(format!(
+                "only {} of {} parts have it",
+                self.parts_with_original, self.parts
+            ));
+        }
+        let vertex_count = self.positions.len();
+        let mut first_vertex = vec![None; vertex_count];
+        let mut point_of_vertex = Vec::with_capacity(vertex_count);
+        let mut point_count = 0;
+        for (vertex, &number) in self.original.iter().enumerate() {
+            let point = number as usize;
+            // The conversion saturates, so NaN, negative and huge numbers fail one of these.
+            let Some(first) = first_vertex
+                .get_mut(point)
+                .filter(|_| point as f32 == number)
+            else {
+                return Err(format!("vertex {vertex} has the number {number}"));
+            };
+            let first = *first.get_or_insert(vertex as u32);
+            if self.keys.row(first as usize) != self.keys.row(vertex) {
+                return Err(format!(
+                    "vertices {first} and {vertex} have the number {point} but differ in \
+                     position, influences or morph targets"
+                ));
+            }
+            point_count = point_count.max(point + 1);
+            point_of_vertex.push(point as u32);
+        }
+        first_vertex.truncate(point_count);
+        if let Some(missing) = first_vertex.iter().position(Option::is_none) {
+            return Err(format!("no vertex has the number {missing}"));
+        }
+        Ok(Weld {
+            point_of_vertex,
+            first_vertex: first_vertex.into_iter().flatten().collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dermis::BoneId;
+
+    use super::*;
+
+    fn weight(bone: u16) -> [Weight; 1] {
+        [Weight {
+            bone: BoneId(bone),
+            weight: 1.0,
+        }]
+    }
+
+    #[test]
+    fn position_influences_and_deltas_all_count() {
+        let mut vertices = Vertices::default();
+        let delta = [(0, DVec3::Y)];
+        vertices.push(DVec3::ZERO, &weight(0), &[]);
+        vertices.push(DVec3::new(-0.0, 0.0, 0.0), &weight(0), &[]);
+        vertices.push(DVec3::ZERO, &weight(1), &[]);
+        vertices.push(DVec3::ZERO, &weight(1), &delta);
+        vertices.push(DVec3::X, &weight(0), &[]);
+        vertices.push(DVec3::ZERO, &weight(1), &delta);
+        vertices.end_part(None);
+        let points = vertices.weld(1, &mut Vec::new());
+        assert_eq!(points.point_of_vertex, [0, 0, 1, 2, 3, 2], "four points");
+        let deltas = &points.program.corrections[0].deltas;
+        assert_eq!(deltas.len(), 1, "one point moves");
+        assert_eq!(deltas[0].index, 2, "the third");
+    }
+
+    fn numbered(numbers: &[f32], positions: &[f64]) -> (Vec<u32>, Vec<String>) {
+        let mut vertices = Vertices::default();
+        for &x in positions {
+            vertices.push(DVec3::new(x, 0.0, 0.0), &weight(0), &[]);
+        }
+        vertices.end_part(Some(numbers.to_vec()));
+        let mut notes = Vec::new();
+        let points = vertices.weld(0, &mut notes);
+        (points.point_of_vertex, notes)
+    }
+
+    #[test]
+    fn points_keep_the_numbers_that_dermis_wrote() {
+        let (points, notes) = numbered(&[2.0, 0.0, 1.0, 0.0], &[5.0, 7.0, 7.0, 7.0]);
+        assert_eq!(points, [2, 0, 1, 0], "0 and 1 stay two points at one place");
+        assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn point_numbers_that_make_no_sense_fall_back_to_welding() {
+        for (numbers, why) in [
+            (
+                [0.0, 0.0, 1.0],
+                "vertices 0 and 1 have the number 0 but differ",
+            ),
+            ([0.0, 2.0, 2.0], "no vertex has the number 1"),
+            ([0.0, 1.5, 1.0], "vertex 1 has the number 1.5"),
+            ([0.0, -1.0, 1.0], "vertex 1 has the number -1"),
+            ([0.0, f32::NAN, 1.0], "vertex 1 has the number NaN"),
+            ([0.0, 1e30, 1.0], "vertex 1 has the number 1000000"),
+        ] {
+            let (points, notes) = numbered(&numbers, &[5.0, 7.0, 7.0]);
+            assert_eq!(points, [0, 1, 1], "welded by position for {numbers:?}");
+            assert_eq!(notes.len(), 1, "one note for {numbers:?}");
+            assert!(notes[0].contains(why), "{}", notes[0]);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Broken copies of a file that has everything: each is read or refused, and nothing panics.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::super::read;
+use super::File;
+
+/// A skinned and morphed triangle, a rigid one, a clip of all paths, a material with a picture.
+fn everything() -> File {
+    let mut file = File::triangle(json!({"material": 0}));
+    let joints = file.packed("VEC4", 5121, 3, &[0, 1, 0, 0].repeat(3));
+    let weights = file.floats("VEC4", &[0.5, 0.5, 0., 0.].repeat(3));
+    let uv = file.floats("VEC2", &[0.5; 6]);
+    let original = file.floats("SCALAR", &[0., 1., 2.]);
+    let indices = file.packed("SCALAR", 5121, 3, &[0, 1, 2]);
+    let (sparse_indices, sparse_values) = (file.view(&[2]), file.view(&[0, 0, 128, 63].repeat(3)));
+    let target = file.push(
+        "accessors",
+        json!({"componentType": 5126, "count": 3, "type": "VEC3", "sparse": {
+            "count": 1,
+            "indices": {"bufferView": sparse_indices, "componentType": 5121},
+            "values": {"bufferView": sparse_values},
+        }}),
+    );
+    let all = json!({
+        "attributes": {"JOINTS_0": joints, "WEIGHTS_0": weights, "TEXCOORD_0": uv, "_ORIG": original},
+        "indices": indices, "mode": 4, "targets": [{"POSITION": target}],
+    });
+    super::merge(file.primitive(), all);
+    file.json["meshes"][0]["weights"] = json!([0.5]);
+    let more = file.floats("SCALAR", &[3., 4., 5.]);
+    let rigid = json!({"primitives": [{"attributes": {"POSITION": 0, "_ORIG": more}, "mode": 5}]});
+    file.push("meshes", rigid);
+    file.json["nodes"] = json!([
+        {"mesh": 0, "skin": 0, "weights": [0.25]},
+        {"children": [2], "translation": [0, 1, 0]},
+        {"mesh": 1, "rotation": [0, 0, 0, 1], "scale": [1, 1, 1], "children": [3]},
+        {"matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1]},
+    ]);
+    file.json["scenes"] = json!([{"nodes": [0, 1]}]);
+    file.json["scene"] = 0.into();
+    let identity: Vec<f32> = (0..16).map(|i| f32::from(u8::from(i % 5 == 0))).collect();
+    let binds = file.floats("MAT4", &identity.repeat(2));
+    file.push(
+        "skins",
+        json!({"joints": [1, 3], "inverseBindMatrices": binds}),
+    );
+    let times = file.floats("SCALAR", &[0., 1.]);
+    let vectors = file.floats("VEC3", &[1.; 6]);
+    let rotations = file.floats("VEC4", &[0., 0., 0., 1.].repeat(6));
+    let sliders = file.floats("SCALAR", &[0., 1.]);
+    let channel = |sampler: u32, node: u32, path: &str| json!({"sampler": sampler, "target": {"node": node, "path": path}});
+    let animation = json!({
+        "channels": [
+            channel(0, 1, "translation"), channel(0, 2, "scale"),
+            channel(1, 3, "rotation"), channel(2, 0, "weights"),
+        ],
+        "samplers": [
+            {"input": times, "output": vectors},
+            {"input": times, "output": rotations, "interpolation": "CUBICSPLINE"},
+            {"input": times, "output": sliders, "interpolation": "STEP"},
+        ],
+    });
+    file.push("animations", animation);
+    let picture = file.view(b"\x89PNG");
+    file.push("images", json!({"bufferView": picture}));
+    file.push("textures", json!({"source": 0, "sampler": 0}));
+    file.push("samplers", json!({}));
+    let material = json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}});
+    file.push("materials", material);
+    file
+}
+
+/// Reads, and uses what was read: a document that breaks later is as bad as a panic.
+fn survives(bytes: &[u8]) -> bool {
+    let Ok(document) = read(Path::new("t.gltf"), bytes) else {
+        return false;
+    };
+    if let Some(skin) = &document.skin {
+        for clip in &document.clips {
+            let posed = skin.evaluate(&skin.sample(clip, clip.end()));
+            assert_eq!(
+                posed.map(|p| p.len()),
+                Ok(document.mesh.vertex_count()),
+                "evaluates"
+            );
+        }
+    }
+    true
+}
+
+#[test]
+fn the_whole_file_is_read_without_notes() {
+    let document = everything().read();
+    assert!(document.notes.is_empty(), "{:?}", document.notes);
+    assert_eq!(document.draw.parts.len(), 2, "skinned and rigid");
+    assert_eq!(document.clips[0].channels.len(), 4, "all paths");
+    assert!(survives(&everything().to_glb()), "as GLB too");
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_refused() {
+    let glb = everything().to_glb();
+    for length in 0..glb.len() {
+        assert!(!survives(&glb[..length]), "cut off at {length}");
+    }
+    let gltf = everything().to_gltf();
+    for length in 0..gltf.len() {
+        assert!(!survives(&gltf.as_bytes()[..length]), "cut off at {length}");
+    }
+}
+
+#[test]
+fn flipped_bytes_are_survived() {
+    let glb = everything().to_glb();
+    // Xorshift: the same bytes flip on every machine.
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize
+    };
+    for _ in 0..20_000 {
+        let mut broken = glb.clone();
+        for _ in 0..1 + random() % 4 {
+            let at = random() % broken.len();
+            broken[at] = random() as u8;
+        }
+        survives(&broken);
+    }
+}
+
+#[test]
+fn every_value_may_be_replaced_by_nonsense() {
+    let nonsense = [
+        json!(-1),
+        json!(0),
+        json!(1),
+        json!(7),
+        json!(65_536),
+        json!(u32::MAX),
+        json!(1u64 << 32),
+        json!(i64::MAX),
+        json!(u64::MAX),
+        json!(0.5),
+        json!(1e300),
+        json!(-1e38),
+        json!(null),
+        json!(""),
+        json!([]),
+        json!({}),
+    ];
+    let whole: Value = serde_json::from_str(&everything().to_gltf()).expect("legal JSON");
+    let mut places = Vec::new();
+    pointers(&whole, String::new(), &mut places);
+    let mut read_count = 0;
+    for place in &places {
+        for value in &nonsense {
+            let mut broken = whole.clone();
+            *broken.pointer_mut(place).expect("the place exists") = value.clone();
+            read_count += u32::from(survives(broken.to_string().as_bytes()));
+        }
+    }
+    assert!(
+        read_count > 100,
+        "some replacements are harmless, found {read_count}"
+    );
+}
+
+/// The JSON pointers of all values.
+fn pointers(value: &Value, here: String, places: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                pointers(item, format!("{here}/{i}"), places);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                pointers(member, format!("{here}/{name}"), places);
+            }
+        }
+        _ => {}
+    }
+    places.push(here);
+}
