@@ -141,7 +141,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
     pub(crate) max_influences: usize,
     /// Bones each vertex chooses from: all, N best alone, or near:N for those of its neighbours too.
-    #[arg(long, value_name = "WHICH", default_value = "12")]
+    #[arg(long, value_name = "WHICH", default_value = "all")]
     pub(crate) candidates: String,
     /// Rounds of fitting the rest positions too, in turn with the weights.
     #[arg(long, value_name = "N", default_value_t = 0)]

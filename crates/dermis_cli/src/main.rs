@@ -54,10 +54,22 @@ fn main() -> ExitCode {
         Ok(Outcome::ToleranceMissed) => ExitCode::from(1),
         Err(error) => {
             talk.clear();
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", one_sentence(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// The error and its causes, without those that a message already contains.
+fn one_sentence(error: &anyhow::Error) -> String {
+    error
+        .chain()
+        .map(ToString::to_string)
+        .fold(String::new(), |text, cause| match text.is_empty() {
+            true => cause,
+            false if text.contains(&cause) => text,
+            false => format!("{text}: {cause}"),
+        })
 }
 
 fn set_threads(threads: Option<u16>) -> anyhow::Result<()> {

@@ -47,7 +47,7 @@ pub enum Candidates {
 pub struct SsdOptions {
     /// Most bones that may move one vertex; at least 1, default 4 (what engines read first).
     pub max_influences: usize,
-    /// Which bones a vertex may choose from; default the 12 best alone.
+    /// Which bones a vertex may choose from; default all.
     pub candidates: Candidates,
     /// Rounds of fitting rest positions and weights in turn; default 0: the rest mesh is kept.
     pub rest_rounds: usize,

@@ -179,7 +179,10 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
     let mut row = |name: &str, value: String| writeln!(out, "  {name:<14} {value}");
     row("size", format_bytes(info.bytes))?;
     if info.points > 0 {
-        row("meshes", format!("{} in {} parts", info.meshes, info.parts))?;
+        row(
+            "meshes",
+            format!("{} in {}", info.meshes, plural(info.parts, "part")),
+        )?;
         row(
             "vertices",
             match info.drawn_vertices == info.points {
@@ -190,14 +193,11 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
                 ),
             },
         )?;
-        row("triangles", info.triangles.to_string())?;
-        row(
-            "pieces",
-            format!(
-                "{}, with {} boundary loops",
-                info.pieces, info.boundary_loops
-            ),
-        )?;
+        if info.triangles > 0 {
+            row("triangles", info.triangles.to_string())?;
+            let loops = plural(info.boundary_loops, "boundary loop");
+            row("pieces", format!("{}, with {loops}", info.pieces))?;
+        }
         let [min, max] = info.bounding_box;
         let corner = |c: [f64; 3]| format!("({:.4}, {:.4}, {:.4})", c[0], c[1], c[2]);
         row("box", format!("{} to {}", corner(min), corner(max)))?;
@@ -206,8 +206,10 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row(
             "look",
             format!(
-                "{} materials, {} images, {} UV sets",
-                info.materials, info.images, info.uv_sets
+                "{}, {}, {}",
+                plural(info.materials, "material"),
+                plural(info.images, "image"),
+                plural(info.uv_sets, "UV set")
             ),
         )?;
     }
@@ -218,9 +220,9 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
             match joints.is_empty() {
                 true => info.bones.to_string(),
                 false => format!(
-                    "{} ({} skins of {} joints)",
+                    "{} ({} of {} joints)",
                     info.bones,
-                    joints.len(),
+                    plural(joints.len(), "skin"),
                     joints.join(", ")
                 ),
             },
@@ -243,8 +245,11 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row(
             "clip",
             format!(
-                "'{}' {:.3} s, {} channels, up to {} keys",
-                clip.name, clip.seconds, clip.channels, clip.keys
+                "'{}' {:.3} s, {}, up to {}",
+                clip.name,
+                clip.seconds,
+                plural(clip.channels, "channel"),
+                plural(clip.keys, "key")
             ),
         )?;
     }
@@ -279,6 +284,13 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row("problem", problem.clone())?;
     }
     Ok(())
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
 }
 
 fn format_bytes(bytes: u64) -> String {
