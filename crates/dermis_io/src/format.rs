@@ -150,7 +150,7 @@ pub fn read(path: &Path) -> Result<Document, IoError> {
     }
     let file = FileBytes::read(path)?;
     let document = match format {
-        Format::Glb | Format::Gltf => return gltf::read(path, &file.bytes),
+        Format::Glb | Format::Gltf => Ok(gltf::read(path, &file.bytes)?),
         Format::Obj => obj::read(path, &file.bytes),
         Format::Ply => ply::read(path, &file.bytes),
         Format::Npz => npz::read(path, &file.bytes),
@@ -158,7 +158,8 @@ pub fn read(path: &Path) -> Result<Document, IoError> {
     };
     let mut document = document.map_err(|fault| fault.in_file(path))?;
     document.path = path.to_owned();
-    document.facts.bytes = file.size_on_disk;
+    // glTF counts the buffers beside it too.
+    document.facts.bytes = document.facts.bytes.max(file.size_on_disk);
     Ok(document)
 }
 

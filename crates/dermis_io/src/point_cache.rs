@@ -228,7 +228,7 @@ mod tests {
         let frame = |k: f64| {
             vec![
                 DVec3::new(k, 0.5, -1.0),
-                DVec3::new(0.0, 1e-3 as f32 as f64, k),
+                DVec3::new(0.0, f64::from(1e-3f32), k),
             ]
         };
         [frame(1.0), frame(2.0)]

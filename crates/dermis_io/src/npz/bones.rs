@@ -1,6 +1,6 @@
 //! Bones, their poses and weights, from arrays to the data model.
 
-use dermis::rig::{BoneId, Palette, Pose, Skeleton};
+use dermis::rig::{BoneId, Palette, Pose, RigError, Skeleton};
 use dermis::skin::{Rows, SsdProgram, VertexProgram, Weight};
 use dermis::{Skin, TriMesh};
 use glam::{DAffine3, DMat3, DVec3};
@@ -34,6 +34,9 @@ pub(super) fn read_skeleton(
     };
     rest.expect_shape(&[None, Some(4), Some(4)])?;
     let count = rest.shape()[0];
+    if count > usize::from(u16::MAX) {
+        return Err(RigError::TooManyBones { found: count }.into());
+    }
     let rest = matrices("bone_rest", &rest.floats()?)?;
     let names = match archive.array("bone_names")? {
         Some(names) => {
@@ -54,14 +57,10 @@ pub(super) fn read_skeleton(
     };
     let order = parents_first(&parents, &names)?;
     let mut new_index = vec![0; count];
-    for (new, &old) in order.iter().enumerate() {
+    for (new, &old) in (0..).zip(&order) {
         new_index[old] = new;
     }
-    // More bones than an index can name are refused by the skeleton itself.
-    let id = |old: usize| BoneId(u16::try_from(new_index[old]).unwrap_or(u16::MAX));
-    if count > usize::from(u16::MAX) {
-        return Err(dermis::rig::RigError::TooManyBones { found: count }.into());
-    }
+    let id = |old: usize| BoneId(new_index[old]);
     let skeleton = Skeleton::from_rest_frames(
         order
             .iter()
@@ -221,10 +220,9 @@ fn parents_first(parents: &[Option<usize>], names: &[String]) -> Result<Vec<usiz
             path.push(j);
             bone = parents[j];
         }
-        let mut depth = bone.map_or(0, |j| depths[j].map_or(0, |d| d + 1));
-        for &j in path.iter().rev() {
+        let known = bone.and_then(|j| depths[j]).map_or(0, |depth| depth + 1);
+        for (depth, &j) in (known..).zip(path.iter().rev()) {
             depths[j] = Some(depth);
-            depth += 1;
         }
     }
     let mut order: Vec<usize> = (0..count).collect();

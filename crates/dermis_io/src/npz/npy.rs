@@ -169,11 +169,12 @@ impl Array {
             Fault::malformed(array_name(name), expected, found)
         };
         let needed = expected.ok_or_else(|| fault("no such array".to_owned()))?;
+        let damaged = |error| fault(format!("damaged data: {error}"));
         let mut bytes = Vec::new();
-        input
-            .take(needed as u64)
-            .read_to_end(&mut bytes)
-            .map_err(|error| fault(format!("damaged data: {error}")))?;
+        let mut elements = input.by_ref().take(needed as u64);
+        elements.read_to_end(&mut bytes).map_err(damaged)?;
+        // The zip layer compares checksums only when it is asked for bytes past the end.
+        input.read(&mut [0]).map_err(damaged)?;
         if bytes.len() < needed {
             return Err(fault(format!("{}", bytes.len())));
         }

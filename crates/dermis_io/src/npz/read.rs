@@ -192,3 +192,193 @@ fn indices(name: &str, values: &[i64]) -> Result<Vec<u32>, Fault> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::DAffine3;
+
+    use super::super::write::Arrays;
+    use super::*;
+
+    /// Two points, both at the given x in each frame.
+    fn mesh_arrays(frames: &[f64]) -> Arrays {
+        let mut arrays = Arrays::new();
+        let positions = frames
+            .iter()
+            .flat_map(|&x| [x, 0.0, 0.0, x, 1.0, 0.0])
+            .collect();
+        (arrays.floats("positions", &[frames.len(), 2, 3], positions)).expect("memory");
+        arrays
+    }
+
+    fn read_arrays(arrays: Arrays) -> Result<Document, Fault> {
+        read(
+            Path::new("folder/two.npz"),
+            &arrays.finish().expect("memory"),
+        )
+    }
+
+    fn refusal(arrays: Arrays) -> String {
+        read_arrays(arrays)
+            .expect_err("must be refused")
+            .to_string()
+    }
+
+    /// A 4×4 matrix that moves along x.
+    fn shift(x: f64) -> [f64; 16] {
+        let mut matrix = [0.0; 16];
+        for k in 0..4 {
+            matrix[5 * k] = 1.0;
+        }
+        matrix[3] = x;
+        matrix
+    }
+
+    #[test]
+    fn the_first_frame_stands_in_for_a_missing_rest() {
+        let document = read_arrays(mesh_arrays(&[5.0, 6.0])).expect("positions are enough");
+        assert_eq!(
+            document.mesh.positions(),
+            document.frames[0].positions,
+            "frame 1"
+        );
+        assert!(document.mesh.triangles().is_empty(), "a cloud");
+        assert_eq!(
+            document.draw.parts[0].mesh_name, "two",
+            "named after the file"
+        );
+        assert_eq!(
+            document.notes,
+            [
+                "No array rest: frame frame_0001 is the rest mesh.",
+                "No array faces: the mesh is a cloud of points.",
+            ],
+            "both repairs are said"
+        );
+    }
+
+    #[test]
+    fn children_before_parents_keep_their_poses_and_weights() {
+        // The file has tip, root; the tip is at x = 10 and 2 further in the frame.
+        let mut arrays = mesh_arrays(&[0.0]);
+        arrays
+            .strings("bone_names", &["tip", "root"])
+            .expect("memory");
+        arrays
+            .integers("bone_parents", &[2], [1, -1].into_iter())
+            .expect("memory");
+        let rest = [shift(10.0), shift(1.0)].concat();
+        arrays
+            .floats("bone_rest", &[2, 4, 4], rest)
+            .expect("memory");
+        let pose = [shift(12.0), shift(1.0)].concat();
+        arrays
+            .floats("bone_pose", &[1, 2, 4, 4], pose)
+            .expect("memory");
+        let weights = vec![0.25, 0.75, 3.0, 1.0];
+        arrays.floats("weights", &[2, 2], weights).expect("memory");
+        let document = read_arrays(arrays).expect("valid arrays");
+
+        let skin = document.skin.as_ref().expect("weights make a skin");
+        let names: Vec<&str> = skin
+            .skeleton
+            .bones()
+            .iter()
+            .map(|b| b.name.as_str())
+            .collect();
+        assert_eq!(names, ["root", "tip"], "parents first");
+        let local = document.frame_poses[0].parent_from_bone[1];
+        assert_eq!(
+            local,
+            DAffine3::from_translation(11.0 * DVec3::X),
+            "the tip in its parent"
+        );
+        let moved = skin
+            .evaluate(&document.frame_poses[0])
+            .expect("the pose fits");
+        assert_eq!(moved[0].x, 0.5, "a quarter of 2");
+        assert_eq!(moved[1].x, 1.5, "three quarters of 2, after scaling 3:1");
+        assert!(
+            document
+                .notes
+                .contains(&"Weights that do not sum to 1 are scaled, at 1 vertices.".to_owned()),
+            "{:?}",
+            document.notes
+        );
+    }
+
+    #[test]
+    fn shapes_that_disagree_are_refused_with_both() {
+        let mut rest = mesh_arrays(&[0.0]);
+        rest.floats("rest", &[3, 3], vec![0.0; 9]).expect("memory");
+        assert_eq!(
+            refusal(rest),
+            "array rest: expected shape (2, 3), found (3, 3)",
+            "rest against positions"
+        );
+        let mut names = mesh_arrays(&[0.0]);
+        names.strings("frame_names", &["a", "b"]).expect("memory");
+        assert_eq!(
+            refusal(names),
+            "array frame_names: expected shape (1), found (2,)",
+            "names"
+        );
+        let mut faces = mesh_arrays(&[0.0]);
+        faces
+            .integers("faces", &[1, 4], [0, 1, 1, 0].into_iter())
+            .expect("memory");
+        assert_eq!(
+            refusal(faces),
+            "array faces: expected shape (any, 3), found (1, 4)",
+            "quads"
+        );
+        let mut weights = mesh_arrays(&[0.0]);
+        weights
+            .floats("bone_rest", &[1, 4, 4], shift(0.0).to_vec())
+            .expect("memory");
+        weights
+            .floats("weights", &[2, 2], vec![0.5; 4])
+            .expect("memory");
+        assert_eq!(
+            refusal(weights),
+            "array weights: expected shape (2, 1), found (2, 2)",
+            "bones"
+        );
+    }
+
+    #[test]
+    fn faces_and_numbers_out_of_range_are_refused() {
+        for corner in [2, -1] {
+            let mut arrays = mesh_arrays(&[0.0]);
+            arrays
+                .integers("faces", &[1, 3], [0, 1, corner].into_iter())
+                .expect("memory");
+            let message = refusal(arrays);
+            assert!(message.contains(&corner.to_string()), "{message}");
+        }
+        let message = refusal(mesh_arrays(&[0.0, f64::NAN]));
+        assert!(
+            message.contains("frame 1 (frame_0002), vertex 0"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn weights_without_bones_are_a_note() {
+        let mut arrays = mesh_arrays(&[0.0]);
+        arrays
+            .floats("weights", &[2, 2], vec![0.5; 4])
+            .expect("memory");
+        let document = read_arrays(arrays).expect("a mesh all the same");
+        assert!(
+            document.skin.is_none() && document.skeleton.is_none(),
+            "no bones"
+        );
+        let note = "Left out for want of bone_rest: weights.";
+        assert!(
+            document.notes.iter().any(|n| n == note),
+            "{:?}",
+            document.notes
+        );
+    }
+}

@@ -16,9 +16,7 @@ use crate::{Document, Fault};
 /// Weights are written for linear blend skins only; a skin of animation-space vectors keeps its
 /// bones and poses. Real numbers are single precision where that loses nothing, else double.
 pub(crate) fn write(document: &Document) -> Result<Vec<u8>, Fault> {
-    let mut arrays = Arrays {
-        zip: ZipWriter::new(Cursor::new(Vec::new())),
-    };
+    let mut arrays = Arrays::new();
     let vertex_count = document.mesh.vertex_count();
     arrays.floats("rest", &[vertex_count, 3], flat(document.mesh.positions()))?;
     let frame_count = document.frames.len();
@@ -111,12 +109,24 @@ fn matrix_rows(affine: &DAffine3) -> [f64; 16] {
     rows
 }
 
-struct Arrays {
+/// An archive in the making.
+pub(super) struct Arrays {
     zip: ZipWriter<Cursor<Vec<u8>>>,
 }
 
 impl Arrays {
-    fn floats(&mut self, name: &str, shape: &[usize], values: Vec<f64>) -> Result<(), Fault> {
+    pub(super) fn new() -> Self {
+        Self {
+            zip: ZipWriter::new(Cursor::new(Vec::new())),
+        }
+    }
+
+    pub(super) fn floats(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        values: Vec<f64>,
+    ) -> Result<(), Fault> {
         if values.iter().all(|&x| f64::from(x as f32) == x) {
             let bytes = values.iter().flat_map(|&x| (x as f32).to_le_bytes());
             self.array(name, "<f4", shape, &bytes.collect::<Vec<u8>>())
@@ -126,7 +136,7 @@ impl Arrays {
         }
     }
 
-    fn integers<T>(
+    pub(super) fn integers<T>(
         &mut self,
         name: &str,
         shape: &[usize],
@@ -148,7 +158,7 @@ impl Arrays {
         self.array(name, "<i4", shape, &bytes)
     }
 
-    fn strings(&mut self, name: &str, values: &[&str]) -> Result<(), Fault> {
+    pub(super) fn strings(&mut self, name: &str, values: &[&str]) -> Result<(), Fault> {
         // NumPy pads every text to the longest; it has no text of length 0.
         let length = values
             .iter()
@@ -203,7 +213,7 @@ impl Arrays {
         Ok(())
     }
 
-    fn finish(self) -> Result<Vec<u8>, Fault> {
+    pub(super) fn finish(self) -> Result<Vec<u8>, Fault> {
         let finished = self.zip.finish();
         let finished =
             finished.map_err(|error| Fault::unsupported("archive", error.to_string()))?;

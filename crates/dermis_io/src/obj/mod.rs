@@ -7,6 +7,7 @@
 mod build;
 mod material;
 mod parse;
+mod text;
 mod write;
 
 pub(crate) use build::{read, read_geometry};

@@ -16,7 +16,8 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Document, Fault> {
     let mut rows = Rows {
         encoding: header.encoding,
         rest: body,
-        row: String::new(),
+        element: String::new(),
+        row: 0,
     };
     let mut vertices = None;
     let mut faces = FaceLists::default();
@@ -88,14 +89,16 @@ fn list_of_one<T>(values: Vec<T>) -> Vec<Vec<T>> {
 struct Rows<'a> {
     encoding: Encoding,
     rest: &'a [u8],
-    /// Where we are, for messages.
-    row: String,
+    /// Where we are, for messages: which element, and which row of it from 0.
+    element: String,
+    row: usize,
 }
 
 impl Rows<'_> {
     /// Refuses at once what cannot be there, before any memory is set aside for it.
     fn check_count(&mut self, element: &Element) -> Result<(), Fault> {
-        self.row = format!("element {}", element.name);
+        self.element.clone_from(&element.name);
+        self.row = 0;
         let least = element
             .least_row_size(self.encoding)
             .checked_mul(element.count)
@@ -103,7 +106,7 @@ impl Rows<'_> {
             .map(|bytes| bytes.saturating_sub(usize::from(self.encoding == Encoding::Ascii)));
         if least.is_none_or(|least| least > self.rest.len()) {
             return Err(Fault::malformed(
-                self.row.clone(),
+                format!("element {}", element.name),
                 match least {
                     Some(bytes) => format!("{} rows of at least {bytes} bytes", element.count),
                     None => format!("{} rows", element.count),
@@ -163,7 +166,7 @@ impl Rows<'_> {
                 } else {
                     "a number"
                 };
-                Fault::malformed(self.row.clone(), what, format!("`{shown}`"))
+                Fault::malformed(self.place(), what, format!("`{shown}`"))
             })
     }
 
@@ -177,7 +180,7 @@ impl Rows<'_> {
         let most = self.rest.len() / least;
         if !(0.0..=most as f64).contains(&value) {
             return Err(Fault::malformed(
-                self.row.clone(),
+                self.place(),
                 format!("a list of 0 to {most} entries, as many as bytes are left for"),
                 value.to_string(),
             ));
@@ -185,9 +188,13 @@ impl Rows<'_> {
         Ok(value as usize)
     }
 
+    fn place(&self) -> String {
+        format!("element {}, row {}", self.element, self.row)
+    }
+
     fn truncated(&self, expected: usize) -> Fault {
         Fault::malformed(
-            self.row.clone(),
+            self.place(),
             format!("{expected} more bytes"),
             format!("{}: the file is cut short", self.rest.len()),
         )
@@ -211,7 +218,8 @@ fn skip(rows: &mut Rows, element: &Element) -> Result<(), Fault> {
         // Rows of nothing: there may be any number of them.
         return Ok(());
     }
-    for _ in 0..element.count {
+    for row in 0..element.count {
+        rows.row = row;
         for property in &element.properties {
             rows.skip_property(property)?;
         }
@@ -249,9 +257,7 @@ fn read_vertices(rows: &mut Rows, element: &Element) -> Result<Vertices, Fault> 
     vertices.positions.reserve_exact(element.count);
     let mut values = vec![0.0; element.properties.len()];
     for i in 0..element.count {
-        if i % 4096 == 0 {
-            rows.row = format!("vertex {i} or soon after");
-        }
+        rows.row = i;
         for (value, property) in values.iter_mut().zip(&element.properties) {
             match property.list_length {
                 None => *value = rows.scalar(property.scalar)?,
@@ -315,9 +321,7 @@ fn read_faces(rows: &mut Rows, element: &Element, faces: &mut FaceLists) -> Resu
         return skip(rows, element);
     };
     for face in 0..element.count {
-        if face % 4096 == 0 {
-            rows.row = format!("face {face} or soon after");
-        }
+        rows.row = face;
         for (k, property) in element.properties.iter().enumerate() {
             let Some(length) = property.list_length.filter(|_| k == corners) else {
                 rows.skip_property(property)?;
@@ -330,11 +334,7 @@ fn read_faces(rows: &mut Rows, element: &Element, faces: &mut FaceLists) -> Resu
                 // The upper end is checked with the mesh; here a number must only be an index.
                 if !(0.0..f64::from(u32::MAX)).contains(&index) || index.fract() != 0.0 {
                     let expected = "vertex indices from 0";
-                    return Err(Fault::malformed(
-                        format!("face {face}"),
-                        expected,
-                        index.to_string(),
-                    ));
+                    return Err(Fault::malformed(rows.place(), expected, index.to_string()));
                 }
                 faces.corners.push(index as u32);
             }
@@ -433,6 +433,17 @@ mod tests {
         }
         let empty_rows = format!("{head}element x 18446744073709551615\nend_header\n");
         read(Path::new("t.ply"), empty_rows.as_bytes()).expect_err("no vertices");
+    }
+
+    #[test]
+    fn a_bad_number_is_refused_with_its_row() {
+        let text = QUAD.replace("1 0 1.5 0", "1 0 x.5 0");
+        let error = read(Path::new("t.ply"), text.as_bytes()).expect_err("no number");
+        assert_eq!(
+            error.to_string(),
+            "element vertex, row 2: expected a number, found `x.5`",
+            "where and what"
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::{Document, Fault, Format, Frame, IoError};
 pub struct SequenceOptions {
     /// The rest mesh, and with it everything but the frames: skin, polygons, materials.
     ///
-    /// Default: the first mesh of the inputs. A rest mesh that is also among the inputs is no
+    /// Default: the first mesh of the inputs in natural order. A rest mesh that is also among the inputs is no
     /// frame.
     pub rest: Option<PathBuf>,
     /// The mesh whose points a point cache moves, when `rest` is not given.
