@@ -20,11 +20,18 @@ pub fn data(relative: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DERMIS_DATA")
         .map_or_else(|| repository().join("../shared/data"), PathBuf::from);
     if !folder.is_dir() {
-        eprintln!("skipped: needs {relative}, and there is no folder {}", folder.display());
+        eprintln!(
+            "skipped: needs {relative}, and there is no folder {}",
+            folder.display()
+        );
         return None;
     }
     let path = folder.join(relative);
-    assert!(path.exists(), "{} is missing from the data folder", path.display());
+    assert!(
+        path.exists(),
+        "{} is missing from the data folder",
+        path.display()
+    );
     Some(path)
 }
 

@@ -84,6 +84,9 @@ pub(crate) struct InputArgs {
     /// The mesh that a point cache (PC2, MDD) moves, when it has another name than the cache.
     #[arg(long, value_name = "FILE")]
     pub(crate) mesh: Option<PathBuf>,
+    /// The frames are z up (caches of Blender and 3ds Max) and their mesh is y up (glTF): turn them.
+    #[arg(long)]
+    pub(crate) z_up_frames: bool,
 }
 
 /// Arguments of `dermis info`.

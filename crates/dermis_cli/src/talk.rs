@@ -92,6 +92,14 @@ impl Progress for Talk {
     }
 }
 
+/// A number and what it counts: "1 bone", "3 bones".
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 fn new_bar(stage: &str, total: usize) -> ProgressBar {
     let bar =
         ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(8));

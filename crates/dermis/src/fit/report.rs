@@ -136,11 +136,16 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     let skeleton = set.skeleton();
     let poses: Vec<Vec<DAffine3>> = crate::measure::posed_from_rest(set, training);
     let extent = set.rest().bounds().diagonal();
+    let mut used = vec![false; skeleton.bone_count()];
+    for bone in skin.program.bones() {
+        used[bone.index()] = true;
+    }
     let indistinct = skeleton
         .bones()
         .iter()
         .enumerate()
         .filter_map(|(j, bone)| Some((j, bone.parent?.index())))
+        .filter(|&(j, parent)| used[j] || used[parent])
         .filter(|&(j, parent)| {
             poses.iter().all(|pose| {
                 let (a, b) = (pose[j], pose[parent]);
@@ -151,10 +156,6 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
         })
         .map(|(j, parent)| [j, parent].map(|j| skeleton.bones()[j].name.clone()))
         .collect();
-    let mut used = vec![false; skeleton.bone_count()];
-    for bone in skin.program.bones() {
-        used[bone.index()] = true;
-    }
     let unused = skeleton
         .bones()
         .iter()

@@ -60,6 +60,9 @@ impl SimplexLs {
     /// Finds the best weights over columns `u_0, u_1, ...` of `row_count` numbers each, stored one
     /// after the other, with at most `max_nonzeros` of them positive.
     ///
+    /// Of columns that are equally good the last wins: bones are numbered parents first, and a joint
+    /// is a better home for weight than the helper nodes above it that move the same way.
+    ///
     /// ```
     /// // The residuals of two bones that miss the target by -1 and +3 along one axis.
     /// let solution = dermis::solve::SimplexLs::new().solve(&[-1.0, 3.0], 1, 4);
@@ -89,10 +92,10 @@ impl SimplexLs {
             .map(|j| dot(problem.column(j), problem.column(j)))
             .collect();
         let scale = norms.iter().copied().fold(0.0, f64::max);
-        let best = (0..problem.count)
-            .min_by(|&a, &b| norms[a].total_cmp(&norms[b]))
-            .expect("there is a column");
-        self.start(&problem, best);
+        let least = norms.iter().copied().fold(f64::INFINITY, f64::min);
+        let as_good = |norm: f64| norm <= least * (1.0 + 1e-9) + RELATIVE_ZERO * scale;
+        let best = norms.iter().rposition(|&norm| as_good(norm));
+        self.start(&problem, best.unwrap_or(0));
 
         // Every round lowers the error strictly, so it ends; the limit guards against rounding.
         for _ in 0..3 * problem.count {
@@ -142,7 +145,7 @@ impl SimplexLs {
             .map(|j| (dot(problem.column(j), &self.residual), j))
             .filter(|&(there, _)| there < limit)
             .collect();
-        priced.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        priced.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         priced.truncate(SHORTLIST);
         priced.into_iter().map(|(_, j)| j).collect()
     }

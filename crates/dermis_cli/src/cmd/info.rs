@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::InfoArgs;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
 
 /// Everything that is said about a file; the JSON form is this, field by field.
 #[derive(Debug, Serialize)]
@@ -284,13 +284,6 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row("problem", problem.clone())?;
     }
     Ok(())
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
 }
 
 fn format_bytes(bytes: u64) -> String {

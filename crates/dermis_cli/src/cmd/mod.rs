@@ -10,6 +10,7 @@ mod pose_text;
 use anyhow::{Context, bail};
 use dermis::{Clip, Skin};
 use dermis_io::{Document, SequenceOptions};
+use glam::DVec3;
 
 use crate::args::InputArgs;
 use crate::talk::Talk;
@@ -20,8 +21,17 @@ fn read_inputs(args: &InputArgs, talk: &Talk) -> anyhow::Result<Document> {
         rest: args.rest.clone(),
         mesh: args.mesh.clone(),
     };
-    let document = dermis_io::read_inputs(&args.inputs, &options)?;
+    let mut document = dermis_io::read_inputs(&args.inputs, &options)?;
     talk.remark_notes(&document);
+    if args.z_up_frames {
+        for position in document
+            .frames
+            .iter_mut()
+            .flat_map(|frame| &mut frame.positions)
+        {
+            *position = DVec3::new(position.x, position.z, -position.y);
+        }
+    }
     Ok(document)
 }
 

@@ -7,7 +7,7 @@ use dermis::fit::FitReport;
 use dermis::measure::{ExampleMeasures, Measures};
 use dermis_render::{Axis, Chart, Draw, Marker, Point, Series};
 
-use super::table::remarks;
+use super::table::{remarks, short};
 use super::{choose_examples, picture_rows};
 use crate::cmd::fit::FitJob;
 use crate::talk::Talk;
@@ -96,10 +96,10 @@ fn numbers(p: &mut String, fitted: &FitReport) {
         let percent = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.2}%"));
         let _ = writeln!(
             p,
-            "<tr><td>{name}</td><td>{}</td><td>{:.3}</td><td>{}</td><td>{}</td><td>{:.4}%</td>\
+            "<tr><td>{name}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.4}%</td>\
              <td>{:.3}%</td><td>{:.2}°</td><td>{:.1}°</td></tr>",
             m.example_count,
-            m.e_rms,
+            short(m.e_rms),
             percent(m.enveloping_error_percent),
             percent(m.position_error_percent),
             100.0 * m.mean_distance,

@@ -8,6 +8,8 @@ use dermis::fit::FitReport;
 use dermis::measure::Measures;
 use serde_json::json;
 
+use crate::talk::plural;
+
 /// The error table, with one line of cost and one for each thing to know.
 pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
     let mut text = String::new();
@@ -22,9 +24,9 @@ pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
     let mut row = |name: &str, m: &Measures| {
         let ee = m.enveloping_error_percent;
         line(format_args!(
-            "{name:<24}{:>9}{:>9.3}{:>9}{:>10.4}%{:>10.4}%{:>8.2}°{:>8.1}°",
+            "{name:<24}{:>9}{:>9}{:>9}{:>10.4}%{:>10.4}%{:>8.2}°{:>8.1}°",
             m.example_count,
-            m.e_rms,
+            short(m.e_rms),
             ee.map_or("-".to_owned(), |ee| format!("{ee:.2}")),
             100.0 * m.mean_distance,
             100.0 * m.max_distance,
@@ -55,9 +57,25 @@ pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
     text
 }
 
+/// Three decimals, or the order of magnitude where those would say only zero.
+pub(super) fn short(value: f64) -> String {
+    match value != 0.0 && value < 5e-4 {
+        true => format!("{value:.0e}"),
+        false => format!("{value:.3}"),
+    }
+}
+
 /// What a user should know about the result beside the numbers.
 pub(super) fn remarks(fitted: &FitReport) -> Vec<String> {
     let mut remarks = Vec::new();
+    // Beyond any fit that was only poor: a twentieth of the model, on average over all vertices.
+    if fitted.overall.total.mean_distance > 0.05 {
+        remarks.push(
+            "the meshes hardly follow the bones: are they in the same axes (y up, z up; see \
+             --z-up-frames), and do the poses belong to them in this order?"
+                .to_owned(),
+        );
+    }
     let list = |names: &[String]| match names.len() {
         0..=6 => names.join(", "),
         more => format!("{} and {} more", names[..6].join(", "), more - 6),
@@ -72,16 +90,16 @@ pub(super) fn remarks(fitted: &FitReport) -> Vec<String> {
             .map(|[bone, parent]| format!("{bone}/{parent}"))
             .collect();
         remarks.push(format!(
-            "{} bones never move against their parent in the examples, so how the two share weight \
-             is arbitrary: {}",
-            pairs.len(),
+            "{} never left their parent in the examples, so how the two share weight is \
+             arbitrary: {}",
+            plural(pairs.len(), "bone"),
             list(&pairs)
         ));
     }
     if !fitted.rig.unused.is_empty() {
         remarks.push(format!(
-            "{} bones move no vertex: {}",
-            fitted.rig.unused.len(),
+            "no vertex follows {}: {}",
+            plural(fitted.rig.unused.len(), "bone"),
             list(&fitted.rig.unused)
         ));
     }
