@@ -155,7 +155,7 @@ impl View<'_> {
         };
         let scene = Scene {
             surfaces: vec![surface],
-            ground: Some(self.ground.clone()),
+            ground: Some(self.ground),
             ..Scene::default()
         };
         render(&scene, self.camera, self.size, self.size).context("the picture cannot be drawn")
