@@ -8,7 +8,6 @@ use dermis_io::Document;
 use glam::{DMat4, DVec3};
 
 #[path = "../../../tests/support/mod.rs"]
-#[allow(unreachable_pub, reason = "shared by several test binaries")]
 mod support;
 
 /// Reads a file of the data sets, and checks what holds for every one of them.

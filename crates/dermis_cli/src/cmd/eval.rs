@@ -10,7 +10,7 @@ use super::pose_text::parse_pose;
 use super::{choose_clip, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Format::of(&args.output)?;
@@ -33,9 +33,9 @@ pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     talk.check_stopped()?;
     let files = dermis_io::write(&args.output, &result, &WriteOptions::default())?;
     talk.remark(format!(
-        "evaluated {} vertices in {} poses; wrote {}",
+        "evaluated {} vertices in {}; wrote {}",
         result.mesh.vertex_count(),
-        result.frames.len(),
+        plural(result.frames.len(), "pose"),
         match &files[..] {
             [file] => file.display().to_string(),
             files => format!("{} files like {}", files.len(), files[0].display()),
