@@ -15,13 +15,16 @@ use crate::talk::Talk;
 /// Side of each picture in pixels; shown at about half that, so that it is sharp on dense screens.
 const PICTURE_SIZE: u32 = 560;
 
+/// Width of charts in CSS pixels: that of the page.
+const CHART_WIDTH: u32 = 1100;
+
 const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:1160px;\
 margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
 th,td{padding:.3rem .9rem;text-align:right;border-bottom:1px solid #ddd}\
-th:first-child,td:first-child{text-align:left;padding-left:0}\
+th:first-child,td:first-child{text-align:left;padding-left:0;white-space:nowrap}\
 img{width:100%;height:auto;margin:.4rem 0}\
 code{background:#f3f3f3;padding:.15rem .35rem;border-radius:3px;overflow-wrap:anywhere}\
 svg{max-width:100%;height:auto}.note{color:#555}";
@@ -181,6 +184,7 @@ fn error_chart(fitted: &FitReport) -> Chart {
             points,
         )],
         open_means: "held out".to_owned(),
+        width: CHART_WIDTH,
         ..Chart::default()
     }
 }
@@ -196,6 +200,7 @@ fn round_chart(fitted: &FitReport) -> Chart {
         x: Axis::linear("round of rest positions and weights"),
         y: Axis::linear("rms distance, model units").from_zero(),
         series: vec![Series::new("all examples", Draw::LineAndPoints, points)],
+        width: CHART_WIDTH,
         ..Chart::default()
     }
 }
