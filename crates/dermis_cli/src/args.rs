@@ -71,13 +71,9 @@ degrees; .tx, .ty, .tz move it in its parent; .s scales it; NAME=VALUE sets a mo
     Demo(DemoArgs),
 }
 
-/// Where meshes come from, for the commands that take sequences.
+/// How meshes are read, for the commands that take sequences.
 #[derive(Debug, Args)]
-pub(crate) struct InputArgs {
-    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
-    /// 'poses/*.obj' or 'frame_####.obj'.
-    #[arg(required = true, value_name = "IN")]
-    pub(crate) inputs: Vec<PathBuf>,
+pub(crate) struct SequenceArgs {
     /// The mesh in its rest pose, when it is not the first of the sequence.
     #[arg(long, value_name = "FILE")]
     pub(crate) rest: Option<PathBuf>,
@@ -102,12 +98,16 @@ pub(crate) struct InfoArgs {
 
 /// Arguments of `dermis convert`.
 #[derive(Debug, Args)]
+#[command(override_usage = "dermis convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct ConvertArgs {
+    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
+    /// 'poses/*.obj' or 'frame_####.obj'. The last one, OUT, is the file to write: .glb .gltf .obj
+    /// .ply .npz .pc2 .mdd
+    // One list: with OUT on its own, no option could stand between it and the inputs.
+    #[arg(required = true, value_name = "IN")]
+    pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) input: InputArgs,
-    /// The file to write: .glb .gltf .obj .ply .npz .pc2 .mdd
-    #[arg(required = true, value_name = "OUT")]
-    pub(crate) output: PathBuf,
+    pub(crate) sequence: SequenceArgs,
     /// The clip to turn into frames, when the input is a skin and the output a sequence.
     #[arg(long, value_name = "NAME")]
     pub(crate) clip: Option<String>,
@@ -122,8 +122,12 @@ pub(crate) struct ConvertArgs {
 /// Arguments of `dermis fit`.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
+    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
+    /// 'poses/*.obj' or 'frame_####.obj'.
+    #[arg(required = true, value_name = "IN")]
+    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    pub(crate) sequence: SequenceArgs,
     /// The skin to write, .glb or .gltf.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,

@@ -1,6 +1,6 @@
 //! `dermis convert`: one format to another.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use dermis::Clip;
 use dermis_io::{Document, Format, Frame, WriteOptions};
 
@@ -10,9 +10,12 @@ use crate::args::ConvertArgs;
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    let Some((output, inputs @ [_, ..])) = args.paths.split_last() else {
+        bail!("expected what to read and then the file to write, found only one name");
+    };
     // An unknown ending is refused before anything is read.
-    let format = Format::of(&args.output)?;
-    let mut document = read_inputs(&args.input, talk)?;
+    let format = Format::of(output)?;
+    let mut document = read_inputs(inputs, &args.sequence, talk)?;
     if let Some(fps) = args.fps {
         document.frames_per_second = Some(fps);
     }
@@ -26,7 +29,7 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         }
     }
     talk.check_stopped()?;
-    let files = dermis_io::write(&args.output, &document, &WriteOptions::default())?;
+    let files = dermis_io::write(output, &document, &WriteOptions::default())?;
     match &files[..] {
         [file] => talk.remark(format!("wrote {}", file.display())),
         [first, .., last] => talk.remark(format!(
@@ -48,7 +51,7 @@ fn prepare_for_gltf(
 ) -> anyhow::Result<()> {
     if frames_wanted {
         if document.frames.is_empty() {
-            anyhow::bail!(
+            bail!(
                 "{}: --frames needs frames, found none: name a clip with --clip to make them",
                 document.path.display()
             );

@@ -7,21 +7,23 @@ pub(crate) mod fit;
 pub(crate) mod info;
 mod pose_text;
 
+use std::path::PathBuf;
+
 use anyhow::{Context, bail};
 use dermis::{Clip, Skin};
 use dermis_io::{Document, SequenceOptions};
 use glam::DVec3;
 
-use crate::args::InputArgs;
+use crate::args::SequenceArgs;
 use crate::talk::Talk;
 
 /// Reads the inputs of a command and passes on what had to be repaired.
-fn read_inputs(args: &InputArgs, talk: &Talk) -> anyhow::Result<Document> {
+fn read_inputs(inputs: &[PathBuf], args: &SequenceArgs, talk: &Talk) -> anyhow::Result<Document> {
     let options = SequenceOptions {
         rest: args.rest.clone(),
         mesh: args.mesh.clone(),
     };
-    let mut document = dermis_io::read_inputs(&args.inputs, &options)?;
+    let mut document = dermis_io::read_inputs(inputs, &options)?;
     talk.remark_notes(&document);
     if args.z_up_frames {
         for position in document
