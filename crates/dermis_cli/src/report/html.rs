@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use base64::Engine;
 use dermis::fit::FitReport;
-use dermis::measure::{ExampleMeasures, Measures};
+use dermis::measure::ExampleMeasures;
 use dermis_render::{Axis, Chart, Draw, Marker, Point, Series};
 
-use super::table::{remarks, short};
+use super::table::{remarks, rows, short};
 use super::{choose_examples, picture_rows};
 use crate::cmd::fit::FitJob;
 use crate::talk::Talk;
@@ -33,7 +33,7 @@ svg{max-width:100%;height:auto}.note{color:#555}";
 pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow::Result<String> {
     let set = &job.prepared.set;
     let chosen = choose_examples(fitted);
-    let rows = picture_rows(set, fitted, &chosen, job.up, PICTURE_SIZE, talk)?;
+    let pictures = picture_rows(set, fitted, &chosen, job.up, PICTURE_SIZE, talk)?;
     let mut page = String::new();
     let p = &mut page;
     // Writing to a string cannot fail.
@@ -54,7 +54,7 @@ pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow:
     );
     numbers(p, fitted);
     let _ = writeln!(p, "<h2>What it looks like</h2>");
-    for (image, c) in rows.iter().zip(&chosen) {
+    for (image, c) in pictures.iter().zip(&chosen) {
         let encoded = base64::engine::general_purpose::STANDARD.encode(image.to_png()?);
         let name = escape(&set.examples()[c.index].name);
         let _ = writeln!(
@@ -95,7 +95,7 @@ fn numbers(p: &mut String, fitted: &FitReport) {
          <th>position error</th><th>mean distance</th><th>max distance</th>\
          <th>mean normal angle</th><th>max</th></tr>\n",
     );
-    let mut row = |name: &str, m: &Measures| {
+    for (name, m) in rows(fitted) {
         let percent = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.2}%"));
         let _ = writeln!(
             p,
@@ -110,12 +110,7 @@ fn numbers(p: &mut String, fitted: &FitReport) {
             m.mean_normal_angle_deg,
             m.max_normal_angle_deg,
         );
-    };
-    if let Some(held_out) = &fitted.held_out {
-        row("fitted to", &held_out.training.total);
-        row("held out", &held_out.measured.total);
     }
-    row("all (skin as written)", &fitted.overall.total);
     p.push_str("</table>\n");
     let cost = &fitted.cost;
     let _ = writeln!(
