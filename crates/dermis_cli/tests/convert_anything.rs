@@ -4,9 +4,8 @@ mod common;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 
-use common::{Scratch, quoted};
-use dermis::synth::{TubeOptions, tube};
-use dermis_io::{Document, Format, Frame, SequenceOptions, WriteOptions, read_inputs};
+use common::{SMALL_TUBE, Scratch, quoted, tube_document};
+use dermis_io::{Document, Format, Frame, SequenceOptions, read_inputs};
 use glam::DVec3;
 
 const FRAME_COUNT: usize = 5;
@@ -207,32 +206,9 @@ fn a_clip_of_the_fox_becomes_numbered_files() {
 
 /// A tube with its bones, weights, frames and poses as `tube.npz`.
 fn tube_in_npz() -> (Scratch, Document) {
-    let made = tube(&TubeOptions {
-        ring_count: 12,
-        segment_count: 8,
-        bone_count: 3,
-        example_count: 6,
-    });
-    let examples = made.examples.examples();
-    let document = Document {
-        mesh: made.examples.rest().clone(),
-        skin: Some(made.truth),
-        frames: (examples.iter())
-            .map(|example| Frame {
-                name: example.name.clone(),
-                positions: example.positions.clone(),
-            })
-            .collect(),
-        frame_poses: examples
-            .iter()
-            .map(|example| example.pose.clone())
-            .collect(),
-        frames_per_second: Some(24.0),
-        ..Document::default()
-    };
+    let document = tube_document(&SMALL_TUBE);
     let scratch = Scratch::new();
-    let options = WriteOptions::default();
-    dermis_io::write(&scratch.at("tube.npz"), &document, &options).expect("written");
+    scratch.write("tube.npz", &document);
     (scratch, document)
 }
 

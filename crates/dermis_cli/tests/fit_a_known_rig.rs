@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{Scratch, number, quoted};
 use dermis::{Pose, Skeleton};
-use dermis_io::{Document, Frame, WriteOptions, read};
+use dermis_io::{Document, Frame, read};
 use glam::{DAffine3, DMat3, DVec3};
 use serde_json::Value;
 
@@ -63,12 +63,7 @@ impl KnownRig {
     /// Fits with as many influences as the rig has, and returns the measures.
     fn fit(&self, hold_out: &str) -> Value {
         let scratch = Scratch::new();
-        dermis_io::write(
-            &scratch.at("examples.npz"),
-            &self.document,
-            &WriteOptions::default(),
-        )
-        .expect("the rig is sound");
+        scratch.write("examples.npz", &self.document);
         let run = scratch.dermis(&format!(
             "fit examples.npz -o skin.glb --json --hold-out {hold_out} --max-influences {}",
             self.influences

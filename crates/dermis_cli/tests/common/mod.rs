@@ -5,7 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dermis_io::Document;
+use dermis::Example;
+use dermis::synth::{TubeOptions, tube};
+use dermis_io::{Document, Frame, WriteOptions};
 use serde_json::Value;
 
 /// A folder of its own for one test, gone when the test ends.
@@ -87,6 +89,12 @@ impl Scratch {
         }
     }
 
+    /// Writes a document as a file of this folder.
+    pub(crate) fn write(&self, name: &str, document: &Document) {
+        let written = dermis_io::write(&self.at(name), document, &WriteOptions::default());
+        written.unwrap_or_else(|error| panic!("{error}"));
+    }
+
     /// Reads a file of this folder.
     pub(crate) fn read(&self, name: &str) -> Document {
         dermis_io::read(&self.at(name)).unwrap_or_else(|error| panic!("{error}"))
@@ -105,6 +113,32 @@ impl Run {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
+
+/// A tube whose fit takes no time.
+pub(crate) const SMALL_TUBE: TubeOptions = TubeOptions {
+    ring_count: 12,
+    segment_count: 8,
+    bone_count: 3,
+    example_count: 6,
+};
+
+/// A tube with bones, weights, and frames with their poses.
+pub(crate) fn tube_document(options: &TubeOptions) -> Document {
+    let made = tube(options);
+    let examples = made.examples.examples();
+    let frame = |example: &Example| Frame {
+        name: example.name.clone(),
+        positions: example.positions.clone(),
+    };
+    Document {
+        mesh: made.examples.rest().clone(),
+        skin: Some(made.truth),
+        frames: examples.iter().map(frame).collect(),
+        frame_poses: examples.iter().map(|e| e.pose.clone()).collect(),
+        frames_per_second: Some(24.0),
+        ..Document::default()
     }
 }
 
