@@ -155,7 +155,7 @@ fn a_sequence_survives_every_pair_of_formats() {
 #[test]
 fn a_folder_is_a_sequence_in_natural_order() {
     let scratch = houses();
-    // The tenth comes after the ninth, not after the first; and it is the rest mesh here.
+    // The tenth comes after the fourth, not after the first.
     std::fs::rename(
         scratch.at("poses/house_5.obj"),
         scratch.at("poses/house_10.obj"),

@@ -224,7 +224,7 @@ fn sequences_play_in_three_as_morph_targets() {
         scratch.dermis(&convert).done();
         assert_plays(&clients, &scratch, output, clip, 24.0);
     }
-    // The first frames are the meshes that went in.
+    // What plays are the meshes that went in.
     let (before, after) = (
         dermis_io::read(&gallop).expect("the input"),
         Evaluated::new(&scratch, "gallop.glb", "frames", 24.0),
