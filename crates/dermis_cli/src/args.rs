@@ -137,7 +137,7 @@ pub(crate) struct FitArgs {
     /// The clip whose poses belong to the examples.
     #[arg(long, value_name = "NAME")]
     pub(crate) clip: Option<String>,
-    /// Frames per second at which the clip is sampled.
+    /// Frames per second at which clips are sampled; those of their keys unless given.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
     /// Which examples to test on without fitting to them: every:N, one (each in turn), none, or
@@ -188,9 +188,9 @@ pub(crate) struct EvalArgs {
     /// The clip to play.
     #[arg(long, value_name = "NAME", conflicts_with = "pose")]
     pub(crate) clip: Option<String>,
-    /// Frames per second at which the clip is sampled.
-    #[arg(long, value_name = "FPS", default_value_t = 30.0, value_parser = parse_fps)]
-    pub(crate) fps: f64,
+    /// Frames per second at which the clip is sampled; those of its keys unless given.
+    #[arg(long, value_name = "FPS", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
     /// A pose: rest, default, or a list such as 'forearm.rz=90, smile=0.5'. May be repeated.
     #[arg(long, value_name = "POSE")]
     pub(crate) pose: Vec<String>,

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Split};
 use dermis_io::Document;
 
-use crate::cmd::choose_clip;
+use crate::cmd::{choose_clip, sampling_rate};
 use crate::talk::Talk;
 
 /// Examples, and what the file around them has that a fit should keep.
@@ -140,9 +140,9 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
     if chosen.is_empty() {
         bail!("{path}: has a skin but no clip, so there are no poses to fit to");
     }
-    let fps = source.fps.unwrap_or(30.0);
     let mut poses = Vec::new();
     for clip in &chosen {
+        let fps = sampling_rate(source.fps, clip);
         for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
             let pose = skin.sample(clip, time);
             document.frames.push(dermis_io::Frame {

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use dermis::Clip;
 use dermis_io::{Document, Format, Frame, WriteOptions};
 
-use super::{choose_clip, read_inputs};
+use super::{choose_clip, read_inputs, sampling_rate};
 use crate::Outcome;
 use crate::args::ConvertArgs;
 use crate::talk::Talk;
@@ -22,8 +22,7 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
         prepare_for_gltf(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
-        let fps = args.fps.unwrap_or(30.0);
-        bake_clip(&mut document, args.clip.as_deref(), fps)?;
+        bake_clip(&mut document, args.clip.as_deref(), args.fps)?;
         if matches!(format, Format::Glb | Format::Gltf) {
             keep_frames_only(&mut document);
         }
@@ -82,8 +81,9 @@ fn keep_frames_only(document: &mut Document) {
 }
 
 /// Replaces the frames by those of a clip.
-fn bake_clip(document: &mut Document, name: Option<&str>, fps: f64) -> anyhow::Result<()> {
+fn bake_clip(document: &mut Document, name: Option<&str>, fps: Option<f64>) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
+    let fps = sampling_rate(fps, &clip);
     let skin = super::skin_of(document)?;
     let mut frames = Vec::new();
     let mut poses = Vec::new();

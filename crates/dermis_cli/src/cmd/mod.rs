@@ -75,3 +75,8 @@ pub(crate) fn choose_clip<'a>(
             .with_context(|| format!("{path}: has no clip '{name}'; it has {}", names())),
     }
 }
+
+/// Frames per second at which to sample a clip: as asked, else on its keys, else 30.
+pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip) -> f64 {
+    asked.or_else(|| clip.key_rate()).unwrap_or(30.0)
+}

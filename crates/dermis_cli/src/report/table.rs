@@ -96,7 +96,7 @@ pub(super) fn remarks(fitted: &FitReport) -> Vec<String> {
             .map(|[bone, parent]| format!("{bone}/{parent}"))
             .collect();
         remarks.push(format!(
-            "{} never left their parent in the examples, so how the two share weight is \
+            "{} moved only with the parent in all examples, so how the two share weight is \
              arbitrary: {}",
             plural(pairs.len(), "bone"),
             list(&pairs)
