@@ -3,7 +3,7 @@
 //! Minimises `|Σ_j w_j u_j|²` over `w ≥ 0`, `Σ w = 1`, where `u_j = a_j − b` is what remains of the
 //! target `b` when bone `j` alone predicts it with `a_j`. Because the weights sum to 1, the
 //! residual of the blend is the blend of the residuals: the problem is the point of smallest norm
-//! in the convex hull of the `u_j`, and [Wolfe76]'s active-set method finds it exactly in a few
+//! in the convex hull of the `u_j`, and \[Wolfe76\]'s active-set method finds it exactly in a few
 //! steps. No soft row for the sum, and no cancellation of large coordinates.
 //!
 //! Each step prices every column against the current residual, O(n·m) for n columns of m numbers,
