@@ -14,7 +14,7 @@ pub enum BlendedNormal {
     /// `lin(M) n̂`: what most players do. Wrong under uneven scale and shear, which blending itself
     /// makes.
     Matrix,
-    /// `lin(M)⁻ᵀ n̂` ([Merry07] Eq. 3.35), by way of the cofactors, which are the inverse transpose
+    /// `lin(M)⁻ᵀ n̂` (\[Merry07\] Eq. 3.35), by way of the cofactors, which are the inverse transpose
     /// times the determinant: they exist for singular `M`, and mirror as faces do.
     InverseTranspose,
 }

@@ -11,7 +11,7 @@ use crate::skin::{Rows, Skin};
 /// Fits a tangent plane to the faces around each vertex, over poses.
 ///
 /// Of all pairs that are orthonormal in L2,2, the one whose oriented plane agrees best with those
-/// of the faces, larger faces counting more ([Merry07] A.1). With the edges `a_f`, `b_f` that leave
+/// of the faces, larger faces counting more (\[Merry07\] A.1). With the edges `a_f`, `b_f` that leave
 /// the vertex along face `f` and the L2,2 inner product `⟨s, a⟩ = E[(G s)·(G a)]`, it makes
 ///
 /// `D = Σ_f ⟨s, a_f⟩⟨t, b_f⟩ − ⟨s, b_f⟩⟨t, a_f⟩`
@@ -25,7 +25,7 @@ use crate::skin::{Rows, Skin};
 /// thesis's `C A Cᵀ`; others count by their L2,2 projection. `G a_f` is an edge of the posed mesh,
 /// so the fit needs no animation-space neighbours and serves every kind of vertex program.
 ///
-/// | [Merry07] | here |
+/// | \[Merry07\] | here |
 /// | --- | --- |
 /// | `a_i`, `b_i` | edges of the posed faces |
 /// | `C⁻¹` | columns of `unit_directions` |

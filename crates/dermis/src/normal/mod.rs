@@ -8,27 +8,27 @@
 //!
 //! The surface of a linear skin is a surface in animation space, its tangents `s` and `t` there are
 //! differences of animation-space points, and the matrices take them to tangents of the posed
-//! surface ([Merry07] §3.5). So each vertex stores two, [`TangentPairs`], and [`project_normals`]
+//! surface (\[Merry07\] §3.5). So each vertex stores two, [`TangentPairs`], and [`project_normals`]
 //! crosses what becomes of them. Three ways to make them:
 //!
 //! | way | from | follows weights that change |
 //! | --- | --- | --- |
-//! | [`fit_tangents`] | the faces around the vertex, over poses ([Merry07] A.1) | yes |
-//! | [`tangents_with_weight_gradient`] | a rest normal and the one-ring, over poses ([Merry07] §4.3.2) | yes |
-//! | [`tangents_from_rest_normals`] | a rest normal ([Merry07] Eq. 4.8); as `blended_normals` | no |
+//! | [`fit_tangents`] | the faces around the vertex, over poses (\[Merry07\] A.1) | yes |
+//! | [`tangents_with_weight_gradient`] | a rest normal and the one-ring, over poses (\[Merry07\] §4.3.2) | yes |
+//! | [`tangents_from_rest_normals`] | a rest normal (\[Merry07\] Eq. 4.8); as `blended_normals` | no |
 //!
 //! # Three numbers per bone, or four
 //!
 //! A tangent has weight 0 in all, but the weights of its single bones only sum to 0: where weights
-//! change along the surface, [Merry07] Eq. 4.11 has `∂w_j` as the fourth number of bone `j`, and
+//! change along the surface, \[Merry07\] Eq. 4.11 has `∂w_j` as the fourth number of bone `j`, and
 //! the bones' translations act on it. Leaving that number out of the formula would be badly wrong:
 //! what is left of `Ĝ_j⁻¹ v̂` is measured from origins that lie apart. But where the bones of a
 //! vertex meet in a joint, it can be traded away: for a point `c` that all of them carry to the
 //! same place, `Σ_j ∂w_j N_j c = 0`, so `Σ_j ∂w_j N_j v̂ = Σ_j ∂w_j lin(N_j)(v̂ − c)`, which has three
 //! numbers per bone. Along a chain of such joints the same is done one joint at a time. So by
 //! default each bone gets three numbers, and instead of looking for `c` the fits take the tangents
-//! nearest in L2,2, which is over poses in the mean. That is exact for the bones of a connected
-//! piece of a skeleton whose bones only turn. Bones that slide, that hang side by side from a bone
+//! nearest in L2,2, which is over poses in the mean. That loses nothing where the bones of a vertex
+//! are a connected piece of a skeleton whose bones only turn. Bones that slide, that hang side by side from a bone
 //! that does not act on the vertex, or that were found by decomposition, want
 //! [`TangentOptions::bone_weights`].
 //!
@@ -36,7 +36,9 @@
 //!
 //! Corrections (morphs) bend the surface without turning the tangents; they are in the faces that
 //! tangents are fitted to, at the coefficients of the poses given, but have none of their own.
-//! A vertex is one point with one normal: hard edges want split vertices, each with its own faces.
+//! A vertex is one point with one normal: a hard edge wants its vertex split in the skin too, each
+//! copy with its own faces. Where a pose folds the skin over itself, the faces' own normals turn by
+//! half a turn from one pose to the next, and no way follows them.
 
 mod blended;
 mod dense;

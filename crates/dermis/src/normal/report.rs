@@ -3,9 +3,8 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-use super::NormalError;
-use super::check_count;
 use super::statistics::influences;
+use super::{NormalError, check_count};
 use crate::mesh::{TriMesh, vertex_normals};
 use crate::par;
 use crate::rig::Pose;
@@ -50,6 +49,22 @@ pub fn is_blended(skin: &Skin, vertex: usize) -> bool {
 ///
 /// # Errors
 /// What `normals` returns, and [`NormalError::CountMismatch`] when it returns too many or too few.
+///
+/// ```
+/// use dermis::mesh::vertex_normals;
+/// use dermis::normal::{BlendedNormal, blended_normals, measure_normals};
+/// use dermis::synth::{TubeOptions, tube};
+///
+/// let tube = tube(&TubeOptions { ring_count: 12, segment_count: 8, bone_count: 2, example_count: 4 });
+/// let (skin, mesh) = (&tube.truth, tube.examples.rest());
+/// let poses: Vec<_> = tube.examples.examples().iter().map(|e| e.pose.clone()).collect();
+/// let rest_normals = vertex_normals(mesh.positions(), mesh.triangles());
+/// let report = measure_normals(skin, mesh, &poses, |pose| {
+///     blended_normals(skin, &rest_normals, pose, BlendedNormal::Matrix)
+/// })?;
+/// assert!(report.blended.mean_deg > 1.0, "blended matrices err at the joint");
+/// # Ok::<(), dermis::normal::NormalError>(())
+/// ```
 pub fn measure_normals(
     skin: &Skin,
     mesh: &TriMesh,

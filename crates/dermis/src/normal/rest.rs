@@ -11,7 +11,7 @@ use crate::rig::Pose;
 use crate::skin::Skin;
 
 /// Tangents that turn with the blended matrix of each vertex: `s_j = w_j Ĝ_j⁻¹ (ŝ, 0)`
-/// ([Merry07] Eq. 4.8).
+/// (\[Merry07\] Eq. 4.8).
 ///
 /// They give the same normals as [`BlendedNormal::InverseTranspose`](super::BlendedNormal), whose
 /// mistakes at joints they share, by the means of other tangents: for a run-time that knows only
@@ -40,7 +40,7 @@ pub fn tangents_from_rest_normals(
 
 /// Tangents that match a normal at rest and follow the weights as they change around each vertex.
 ///
-/// [Merry07] Eq. 4.11 is `s_j = w_j Ĝ_j⁻¹ (ŝ, 0) + (∂w_j/∂ŝ) Ĝ_j⁻¹ v̂`: the derivative of
+/// \[Merry07\] Eq. 4.11 is `s_j = w_j Ĝ_j⁻¹ (ŝ, 0) + (∂w_j/∂ŝ) Ĝ_j⁻¹ v̂`: the derivative of
 /// `p_j = w_j Ĝ_j⁻¹ v̂` along the surface. Two things are done otherwise.
 ///
 /// First, the derivative is taken after projection, from posed positions, so that it serves every
@@ -59,6 +59,22 @@ pub fn tangents_from_rest_normals(
 ///
 /// # Errors
 /// [`NormalError`] when mesh, normals, poses or options do not fit the skin.
+///
+/// ```
+/// use dermis::mesh::vertex_normals;
+/// use dermis::normal::{TangentOptions, project_normals, tangents_with_weight_gradient};
+/// use dermis::synth::{TubeOptions, tube};
+///
+/// let tube = tube(&TubeOptions { ring_count: 12, segment_count: 8, bone_count: 2, example_count: 1 });
+/// let mesh = tube.examples.rest();
+/// let rest_normals = vertex_normals(mesh.positions(), mesh.triangles());
+/// // Without poses, joints are taken to turn independently.
+/// let options = TangentOptions::default();
+/// let tangents = tangents_with_weight_gradient(&tube.truth, mesh, &rest_normals, &[], &options)?;
+/// let normals = project_normals(&tube.truth, &tangents, &tube.truth.skeleton.rest_pose())?;
+/// assert!(normals.iter().zip(&rest_normals).all(|(a, b)| a.dot(*b) > 0.9999));
+/// # Ok::<(), dermis::normal::NormalError>(())
+/// ```
 pub fn tangents_with_weight_gradient(
     skin: &Skin,
     mesh: &TriMesh,

@@ -147,10 +147,10 @@ impl<'a> Motion<'a> {
         let n = self.column_count;
         let mut sum = Square::zero(n);
         for (sample, columns) in self.samples() {
-            for r in 0..n {
-                let left = sample.share * columns[r];
-                for c in r..n {
-                    sum.add(r, c, left.dot(columns[c]));
+            for (r, left) in columns.iter().enumerate() {
+                let left = sample.share * *left;
+                for (c, right) in columns.iter().enumerate().skip(r) {
+                    sum.add(r, c, left.dot(*right));
                 }
             }
         }
