@@ -53,6 +53,7 @@ pub mod example;
 pub mod fit;
 pub mod measure;
 pub mod mesh;
+pub mod normal;
 mod par;
 pub mod progress;
 pub mod rig;
