@@ -293,6 +293,7 @@ impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
         let skin = self.skin;
         let unit = skin.normal_length == NormalLength::Unit;
         let mut target = self.job.target;
+        let mut scratch = [[Plane::ZERO; 3]; 2];
         for k in 0..self.job.count {
             let block = self.job.first + k;
             let bones = skin.bone_starts[block] as usize..skin.bone_starts[block + 1] as usize;
@@ -310,7 +311,6 @@ impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
                 coefficients: self.job.inputs.coefficients,
                 palette: self.job.inputs.palette,
             };
-            let mut scratch = [[Plane::ZERO; 3]; 2];
             let [scratch_p, scratch_n] = &mut scratch;
             let (stream, to_positions, to_normals) = match &mut target {
                 Target::Blocks {

@@ -126,7 +126,11 @@ type Array = [f32; PORTABLE_WIDTH];
 
 #[inline(always)]
 fn lanes(f: impl Fn(usize) -> f32) -> Array {
-    std::array::from_fn(f)
+    let mut all = [0.0; PORTABLE_WIDTH];
+    for (i, x) in all.iter_mut().enumerate() {
+        *x = f(i);
+    }
+    all
 }
 
 impl Simd for Portable {
@@ -143,7 +147,10 @@ impl Simd for Portable {
     }
     #[inline(always)]
     fn load_u16(self, from: &[u16; BLOCK], part: usize) -> Array {
-        from.as_chunks().0[part].map(f32::from)
+        {
+            let part: [u16; PORTABLE_WIDTH] = from.as_chunks().0[part];
+            lanes(|i| f32::from(part[i]))
+        }
     }
     #[inline(always)]
     fn store(self, value: Array, to: &mut Plane, part: usize) {
@@ -354,6 +361,28 @@ fn newton_inverse_sqrt<S: Simd>(simd: S, a: S::F, estimate: S::F) -> S::F {
     let half = simd.mul(simd.mul(a, simd.splat(0.5)), estimate);
     let factor = simd.fnma(half, estimate, simd.splat(1.5));
     simd.mul(estimate, factor)
+}
+
+/// Copies planes, through the caches or past them: the yardstick for memory.
+pub(super) fn copy_planes(set: InstructionSet, from: &[Plane], to: &mut [Plane], stream: bool) {
+    struct Copy<'a>(&'a [Plane], &'a mut [Plane], bool);
+    impl Kernel for Copy<'_> {
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) {
+            let Self(from, to, stream) = self;
+            for (from, to) in from.iter().zip(to) {
+                for part in 0..BLOCK / S::WIDTH {
+                    let value = simd.load(from, part);
+                    match stream {
+                        true => simd.stream(value, to, part),
+                        false => simd.store(value, to, part),
+                    }
+                }
+            }
+            simd.fence();
+        }
+    }
+    dispatch(set, Copy(from, to, stream));
 }
 
 /// The vertex in each slot of the blocks, every vertex exactly once.

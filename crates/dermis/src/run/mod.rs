@@ -6,6 +6,7 @@ mod kernel;
 mod pack;
 mod plane;
 mod program;
+pub mod timing;
 
 pub use evaluate::{Frame, FrameInputs, Output};
 pub use kernel::InstructionSet;

@@ -82,7 +82,7 @@ impl<const NORMALS: bool> Program for Ssd<NORMALS> {
             }
             posed.position[row] = simd.add(dot3(simd, [m[0], m[1], m[2]], v), m[3]);
             if NORMALS {
-                let n = [3, 4, 5].map(|k| fixed[k].get(simd, part));
+                let n = xyz(simd, fixed, 3, part);
                 posed.normal[row] = dot3(simd, [m[0], m[1], m[2]], n);
             }
         }
@@ -120,7 +120,7 @@ impl<const NORMALS: bool> Program for MultiWeight<NORMALS> {
             }
             posed.position[row] = simd.add(dot3(simd, [m[0], m[1], m[2]], v), m[3]);
             if NORMALS {
-                let n = [3, 4, 5].map(|k| fixed[k].get(simd, part));
+                let n = xyz(simd, fixed, 3, part);
                 posed.normal[row] = dot3(simd, [m[0], m[1], m[2]], n);
             }
         }
@@ -185,11 +185,12 @@ impl<const NORMAL_PLANES: usize> Program for Linear<NORMAL_PLANES> {
             for (&bone, planes) in bones() {
                 let columns = &at.palette[usize::from(bone)].columns;
                 for (c, column) in columns.iter().enumerate().take(rows) {
-                    let t = [4 + c, 4 + rows + c].map(|k| planes[k].get(simd, part));
+                    let a = planes[4 + c].get(simd, part);
+                    let b = planes[4 + rows + c].get(simd, part);
                     for row in 0..3 {
                         let entry = simd.splat(column[row]);
-                        tangents[0][row] = simd.fma(t[0], entry, tangents[0][row]);
-                        tangents[1][row] = simd.fma(t[1], entry, tangents[1][row]);
+                        tangents[0][row] = simd.fma(a, entry, tangents[0][row]);
+                        tangents[1][row] = simd.fma(b, entry, tangents[1][row]);
                     }
                 }
             }
@@ -240,21 +241,17 @@ impl<const NORMALS: bool> Program for DualQuaternions<NORMALS> {
         let scale = simd.div(simd.splat(2.0), squared);
         // v + scale (r × (r × v + w v) + w t − t_w r + r × t)
         let v = corrected_rest(simd, fixed, &at, part);
-        let turned = |v: [S::F; 3], start: [S::F; 3]| {
-            let inner = cross_add(simd, r, v, v.map(|c| simd.mul(real[3], c)));
-            cross_add(simd, r, inner, start)
-        };
-        let moved: [S::F; 3] =
-            std::array::from_fn(|c| simd.fnma(dual[3], r[c], simd.mul(real[3], t[c])));
-        let turned_v = turned(v, cross_add(simd, r, t, moved));
-        let position = std::array::from_fn(|c| simd.fma(scale, turned_v[c], v[c]));
-        let normal = if NORMALS {
-            let n = [3, 4, 5].map(|k| fixed[k].get(simd, part));
-            let turned_n = turned(n, [zero; 3]);
-            std::array::from_fn(|c| simd.fma(scale, turned_n[c], n[c]))
-        } else {
-            [zero; 3]
-        };
+        let w = real[3];
+        let mut moved = [zero; 3];
+        for c in 0..3 {
+            moved[c] = simd.fnma(dual[3], r[c], simd.mul(w, t[c]));
+        }
+        let start = cross_add(simd, r, t, moved);
+        let position = turned(simd, r, w, v, start, scale);
+        let mut normal = [zero; 3];
+        if NORMALS {
+            normal = turned(simd, r, w, xyz(simd, fixed, 3, part), [zero; 3], scale);
+        }
         Posed { position, normal }
     }
 }
@@ -267,7 +264,7 @@ fn corrected_rest<S: Simd, T: Stored>(
     at: &BlockView<'_, T>,
     part: usize,
 ) -> [S::F; 3] {
-    let mut v = [0, 1, 2].map(|c| fixed[c].get(simd, part));
+    let mut v = xyz(simd, fixed, 0, part);
     for correction in at.corrections {
         let scale = at.coefficients[correction.coefficient as usize];
         if scale != 0.0 {
@@ -289,17 +286,50 @@ pub(super) fn dot3<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
 
 #[inline(always)]
 fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
-    std::array::from_fn(|c| {
-        let (i, j) = ((c + 1) % 3, (c + 2) % 3);
-        simd.fnma(a[j], b[i], simd.mul(a[i], b[j]))
-    })
+    [
+        simd.fnma(a[2], b[1], simd.mul(a[1], b[2])),
+        simd.fnma(a[0], b[2], simd.mul(a[2], b[0])),
+        simd.fnma(a[1], b[0], simd.mul(a[0], b[1])),
+    ]
 }
 
 /// `a × b + start`.
 #[inline(always)]
 fn cross_add<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3], start: [S::F; 3]) -> [S::F; 3] {
-    std::array::from_fn(|c| {
-        let (i, j) = ((c + 1) % 3, (c + 2) % 3);
-        simd.fnma(a[j], b[i], simd.fma(a[i], b[j], start[c]))
-    })
+    [
+        simd.fnma(a[2], b[1], simd.fma(a[1], b[2], start[0])),
+        simd.fnma(a[0], b[2], simd.fma(a[2], b[0], start[1])),
+        simd.fnma(a[1], b[0], simd.fma(a[0], b[1], start[2])),
+    ]
+}
+
+/// `v + scale (r × (r × v + w v) + start)`: a quaternion's turn, not normalised.
+#[inline(always)]
+fn turned<S: Simd>(
+    simd: S,
+    r: [S::F; 3],
+    w: S::F,
+    v: [S::F; 3],
+    start: [S::F; 3],
+    scale: S::F,
+) -> [S::F; 3] {
+    let scaled = [simd.mul(w, v[0]), simd.mul(w, v[1]), simd.mul(w, v[2])];
+    let inner = cross_add(simd, r, v, scaled);
+    let sum = cross_add(simd, r, inner, start);
+    [
+        simd.fma(scale, sum[0], v[0]),
+        simd.fma(scale, sum[1], v[1]),
+        simd.fma(scale, sum[2], v[2]),
+    ]
+}
+
+/// Three planes in a row. (No closures over arrays in this file: `map` and `from_fn` are not always
+/// inlined, and then run without the instruction set; that cost up to a factor of three.)
+#[inline(always)]
+fn xyz<S: Simd, T: Stored>(simd: S, planes: &[T], first: usize, part: usize) -> [S::F; 3] {
+    [
+        planes[first].get(simd, part),
+        planes[first + 1].get(simd, part),
+        planes[first + 2].get(simd, part),
+    ]
 }
