@@ -76,7 +76,7 @@ proptest! {
     #[test]
     fn fact_3_as_animation_space_it_is_the_same_skin((skin, pose) in skin_and_pose()) {
         let ssd = skin.evaluate(&pose).expect("the pose fits");
-        let linear = skin.to_linear().evaluate(&pose).expect("the pose fits");
+        let linear = skin.to_linear().expect("linear").evaluate(&pose).expect("the pose fits");
         prop_assert!(largest_difference(&ssd, &linear) < 1e-12, "{ssd:?} {linear:?}");
     }
 

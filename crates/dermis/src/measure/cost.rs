@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::skin::{Skin, VertexProgram};
+use crate::skin::{DualQuaternionProgram, Skin, VertexProgram};
 
 /// Sizes of a skin as a run-time would hold it: 32-bit numbers, smallest index that fits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,9 +26,14 @@ impl Cost {
         const FLOAT: usize = 4;
         let bones = skin.skeleton.bone_count();
         let index = if bones <= 256 { 1 } else { 2 };
+        let matrix = match skin.program {
+            VertexProgram::DualQuaternion(_) => 8,
+            _ => 12,
+        };
         let vertex_count = skin.vertex_count().max(1) as f64;
         let (items, bytes) = match &skin.program {
-            VertexProgram::Ssd(ssd) => {
+            VertexProgram::Ssd(ssd)
+            | VertexProgram::DualQuaternion(DualQuaternionProgram { weighted: ssd }) => {
                 let deltas: usize = ssd.corrections.iter().map(|c| c.deltas.len()).sum();
                 let items = ssd.weights.items().len();
                 let rest = ssd.rest_positions.len() * 3 * FLOAT;
@@ -41,10 +46,17 @@ impl Cost {
                 let moved = deltas * (FLOAT + 4 * FLOAT);
                 (items, items * (4 * FLOAT + index) + moved)
             }
+            VertexProgram::MultiWeight(multi) => {
+                let deltas: usize = multi.corrections.iter().map(|c| c.deltas.len()).sum();
+                let items = multi.influences.items().len();
+                let rest = multi.rest_positions.len() * 3 * FLOAT;
+                let moved = deltas * (FLOAT + 3 * FLOAT);
+                (items, rest + items * (12 * FLOAT + index) + moved)
+            }
         };
         Self {
             bytes_per_vertex: bytes as f64 / vertex_count,
-            bytes_per_frame: bones * 12 * FLOAT + skin.coefficients.len() * FLOAT,
+            bytes_per_frame: bones * matrix * FLOAT + skin.coefficients.len() * FLOAT,
             palette_size: bones,
             mean_influences: items as f64 / vertex_count,
             max_influences: skin.program.max_influences(),

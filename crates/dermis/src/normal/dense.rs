@@ -136,7 +136,7 @@ pub(super) fn unit_directions(metric: &Square) -> Vec<Vec<f64>> {
 /// `xᵀ B y` largest, for `B` with `Bᵀ = −B`; `None` when `B` is zero.
 ///
 /// With `x = Σ u_k d_k` and `K_kl = d_kᵀ B d_l` that is the leading singular pair `u`, `v` of `K`
-/// ([Merry07] A.5, A.6). `K` is antisymmetric, so `−K²` is symmetric, its leading eigenvector is a
+/// (\[Merry07\] A.5, A.6). `K` is antisymmetric, so `−K²` is symmetric, its leading eigenvector is a
 /// `v`, and `u = K v / σ` is perpendicular to it: `vᵀ K v = 0`.
 pub(super) fn leading_pair(directions: &[Vec<f64>], form: &Square) -> Option<[Vec<f64>; 2]> {
     let n = directions.len();

@@ -213,6 +213,16 @@ pub(super) fn influences(skin: &Skin, vertex: usize) -> (Vec<BoneId>, Vec<f64>) 
             let row = linear.influences.row(vertex).iter();
             row.map(|i| (i.bone, i.p.w)).unzip()
         }
+        // Not linear in one weight per bone: tangents only come near these, as their docs say.
+        VertexProgram::MultiWeight(multi) => {
+            let row = multi.influences.row(vertex).iter();
+            let mean = |weights: &[[f64; 4]; 3]| weights.iter().flatten().sum::<f64>() / 12.0;
+            row.map(|m| (m.bone, mean(&m.weights))).unzip()
+        }
+        VertexProgram::DualQuaternion(dual) => {
+            let row = dual.weighted.weights.row(vertex).iter();
+            row.map(|w| (w.bone, w.weight)).unzip()
+        }
     }
 }
 
@@ -242,7 +252,7 @@ fn mean_squared_scale(samples: &[Sample]) -> f64 {
 }
 
 /// Poses in which every joint turns by itself, about its own place in the rest pose: the model of
-/// independent joints with fixed translations ([Merry07] §3.3), sampled.
+/// independent joints with fixed translations (\[Merry07\] §3.3), sampled.
 ///
 /// Turns reach a radian about each axis and never repeat; no random numbers.
 fn independent_joints(skeleton: &Skeleton, count: usize) -> Vec<Pose> {

@@ -1,9 +1,12 @@
 //! The plain evaluation, in double precision, that every faster one is tested against.
 
-use glam::{DAffine3, DVec3, DVec4};
+use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
-use super::{LinearProgram, PosedInputs, Skin, SkinError, SsdProgram, VertexProgram};
-use crate::rig::Pose;
+use super::{
+    DualQuaternionProgram, LinearProgram, MultiWeight, MultiWeightProgram, PosedInputs, Skin,
+    SkinError, SsdProgram, VertexProgram, Weight,
+};
+use crate::rig::{Palette, Pose};
 
 impl Skin {
     /// Where every vertex goes in a pose, in model units.
@@ -18,7 +21,28 @@ impl Skin {
                 &inputs.coefficients,
             ),
             VertexProgram::Linear(linear) => linear.evaluate(&inputs),
+            VertexProgram::MultiWeight(multi) => multi.evaluate(
+                &self.skeleton.posed_from_rest(&inputs.palette),
+                &inputs.coefficients,
+            ),
+            VertexProgram::DualQuaternion(dual) => {
+                dual.evaluate(&self.rigid_motions(&inputs.palette), &inputs.coefficients)
+            }
         })
+    }
+}
+
+impl Skin {
+    /// The rigid motion nearest to `N_j` for every bone, as unit dual quaternions.
+    fn rigid_motions(&self, palette: &Palette) -> Vec<DualQuaternion> {
+        let posed_from_rest = self.skeleton.posed_from_rest(palette);
+        posed_from_rest
+            .iter()
+            .zip(self.skeleton.bones())
+            .map(|(n, bone)| {
+                DualQuaternion::from_rigid(&rigid_from_affine(n, &bone.bone_from_rest))
+            })
+            .collect()
     }
 }
 
@@ -59,5 +83,149 @@ impl LinearProgram {
                     .sum()
             })
             .collect()
+    }
+}
+
+impl MultiWeightProgram {
+    /// `v_i = Σ_j (W_ij ∘ N_j) (v̂_i + Σ_m c_m δ_im)`, entry by entry.
+    fn evaluate(&self, posed_from_rest: &[DAffine3], coefficients: &[f64]) -> Vec<DVec3> {
+        let rest = self.corrected_rest(coefficients);
+        self.influences
+            .iter()
+            .zip(&rest)
+            .map(|(row, v)| row.iter().map(|i| i.posed(posed_from_rest, *v)).sum())
+            .collect()
+    }
+}
+
+impl MultiWeight {
+    fn posed(&self, posed_from_rest: &[DAffine3], v: DVec3) -> DVec3 {
+        let n = &posed_from_rest[self.bone.index()];
+        let columns = [n.x_axis, n.y_axis, n.z_axis, n.translation];
+        let v = v.extend(1.0);
+        DVec3::from_array([0, 1, 2].map(|row| {
+            (0..4)
+                .map(|column| self.weights[row][column] * columns[column][row] * v[column])
+                .sum()
+        }))
+    }
+}
+
+impl DualQuaternionProgram {
+    /// \[Kavan08\] §4: blend, divide by the length of the real part, apply.
+    fn evaluate(&self, motions: &[DualQuaternion], coefficients: &[f64]) -> Vec<DVec3> {
+        let rest = self.weighted.corrected_rest(coefficients);
+        self.weighted
+            .weights
+            .iter()
+            .zip(&rest)
+            .map(|(row, v)| {
+                let Some(pivot) = heaviest(row) else {
+                    return DVec3::ZERO;
+                };
+                let pivot = motions[pivot.bone.index()].real;
+                let mut sum = DualQuaternion::ZERO;
+                for w in row {
+                    let motion = &motions[w.bone.index()];
+                    let sign = if pivot.dot(motion.real) < 0.0 {
+                        -1.0
+                    } else {
+                        1.0
+                    };
+                    sum.real += sign * w.weight * motion.real;
+                    sum.dual += sign * w.weight * motion.dual;
+                }
+                sum.apply(*v)
+            })
+            .collect()
+    }
+}
+
+/// The influence against which the signs of a vertex are chosen.
+pub(crate) fn heaviest(row: &[Weight]) -> Option<&Weight> {
+    row.iter()
+        .max_by(|a, b| a.weight.total_cmp(&b.weight).then(b.bone.cmp(&a.bone)))
+}
+
+/// A dual quaternion, each part as (x, y, z, w).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct DualQuaternion {
+    pub(crate) real: DVec4,
+    pub(crate) dual: DVec4,
+}
+
+impl DualQuaternion {
+    const ZERO: Self = Self {
+        real: DVec4::ZERO,
+        dual: DVec4::ZERO,
+    };
+
+    /// `q + ε ½ t q` of a rotation `q` followed by a translation `t`.
+    pub(crate) fn from_rigid(motion: &DAffine3) -> Self {
+        let turn = DQuat::from_mat3(&motion.matrix3).normalize();
+        let half = DQuat::from_vec4((0.5 * motion.translation).extend(0.0));
+        Self {
+            real: turn.into(),
+            dual: (half * turn).into(),
+        }
+    }
+
+    /// Moves a point; the length of the real part divides out.
+    fn apply(&self, v: DVec3) -> DVec3 {
+        let (r, w) = (self.real.truncate(), self.real.w);
+        let (t, tw) = (self.dual.truncate(), self.dual.w);
+        let turned = r.cross(r.cross(v) + w * v);
+        let moved = w * t - tw * r + r.cross(t);
+        v + 2.0 / self.real.length_squared() * (turned + moved)
+    }
+}
+
+/// The rigid motion that stands for `N_j`: its rotation by Gram-Schmidt, and a translation that
+/// takes the bone's rest origin to where `N_j` takes it. A rigid `N_j` stays itself.
+pub(crate) fn rigid_from_affine(posed_from_rest: &DAffine3, bone_from_rest: &DAffine3) -> DAffine3 {
+    let m = posed_from_rest.matrix3;
+    let x = m.x_axis.try_normalize().unwrap_or(DVec3::X);
+    let y = m.y_axis.reject_from_normalized(x);
+    let y = y
+        .try_normalize()
+        .unwrap_or_else(|| x.any_orthonormal_vector());
+    let turn = DMat3::from_cols(x, y, x.cross(y));
+    // A singular bind matrix has no rest origin; then the model's origin serves.
+    let origin = bone_from_rest.inverse().translation;
+    let origin = if origin.is_finite() {
+        origin
+    } else {
+        DVec3::ZERO
+    };
+    DAffine3 {
+        matrix3: turn,
+        translation: posed_from_rest.transform_point3(origin) - turn * origin,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dual_quaternion_moves_points_as_its_matrix_does() {
+        let motion = DAffine3::from_rotation_translation(
+            DQuat::from_scaled_axis(DVec3::new(0.4, -2.0, 1.1)),
+            DVec3::new(3.0, -1.0, 0.5),
+        );
+        let v = DVec3::new(0.2, 0.7, -1.3);
+        let moved = DualQuaternion::from_rigid(&motion).apply(v);
+        assert!(
+            moved.distance(motion.transform_point3(v)) < 1e-14,
+            "one motion, two ways to write it: {moved}"
+        );
+    }
+
+    #[test]
+    fn scale_is_dropped_and_the_bone_stays_where_it_is() {
+        let rest = DAffine3::from_translation(DVec3::X);
+        let scaled = rest * DAffine3::from_scale(DVec3::splat(3.0)) * rest.inverse();
+        let rigid = rigid_from_affine(&scaled, &rest.inverse());
+        assert_eq!(rigid, DAffine3::IDENTITY, "scaling in place is no motion");
     }
 }

@@ -6,7 +6,11 @@ mod vertex_program;
 
 pub use crate::Rows;
 pub use correction::{Correction, Delta};
-pub use vertex_program::{Influence, LinearProgram, SsdProgram, VertexProgram, Weight};
+pub(crate) use eval::{DualQuaternion, heaviest, rigid_from_affine};
+pub use vertex_program::{
+    DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram, SsdProgram,
+    VertexProgram, Weight,
+};
 
 use crate::rig::{Clip, Palette, Pose, RigError, Skeleton};
 
@@ -46,6 +50,12 @@ pub enum SkinError {
         vertex: usize,
         /// How many vertices there are.
         vertex_count: usize,
+    },
+    /// The skin is no sum of matrices times vectors.
+    #[error("{program} cannot be written as animation-space vectors")]
+    NotLinear {
+        /// What kind of skin it is.
+        program: &'static str,
     },
     /// A weight or a position holds NaN or infinity.
     #[error("vertex {vertex} has a weight or rest position that is not finite")]
@@ -150,11 +160,14 @@ impl Skin {
     }
 
     /// The same skin with the one vertex program that every linear model compiles to.
-    pub fn to_linear(&self) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// [`SkinError::NotLinear`], as [`VertexProgram::to_linear`].
+    pub fn to_linear(&self) -> Result<Self, SkinError> {
+        Ok(Self {
             skeleton: self.skeleton.clone(),
-            program: VertexProgram::Linear(self.program.to_linear(&self.skeleton)),
+            program: VertexProgram::Linear(self.program.to_linear(&self.skeleton)?),
             coefficients: self.coefficients.clone(),
-        }
+        })
     }
 }

@@ -43,6 +43,42 @@ pub struct LinearProgram {
     pub corrections: Vec<Correction<DVec4>>,
 }
 
+/// One bone acting on one vertex with a weight for every entry of its matrix.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MultiWeight {
+    /// The bone.
+    pub bone: BoneId,
+    /// `W_ij`, three rows of four: `weights[row][column]`.
+    pub weights: [[f64; 4]; 3],
+}
+
+/// Multi-weight enveloping \[Wang02\]: `v_i = Σ_j (W_ij ∘ N_j) v̂_i`.
+///
+/// Each of the twelve entries of `N_j = G_j Ĝ_j⁻¹` has a weight of its own. Turning the whole
+/// character does not turn the result, because the entries of a matrix do not turn one by one.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MultiWeightProgram {
+    /// `v̂_i`, in model units.
+    pub rest_positions: Vec<DVec3>,
+    /// `W_ij`, one row per vertex.
+    pub influences: Rows<MultiWeight>,
+    /// Rest-space displacements, added before the matrices act.
+    pub corrections: Vec<Correction<DVec3>>,
+}
+
+/// Dual quaternion skinning \[Kavan08\]: the rigid motions of the bones are blended, not their
+/// matrices, so that a twist keeps its girth.
+///
+/// Every `N_j` is taken as a rigid motion. A bone that scales or shears keeps where its origin goes
+/// and turns by the rotation that Gram-Schmidt finds in its matrix; its scale is dropped. Signs are
+/// chosen against the heaviest influence of a vertex (the lower bone of two equal ones). A vertex
+/// without influences goes to the origin, as in every program.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DualQuaternionProgram {
+    /// Rest positions, weights and corrections: the numbers of linear blend skinning.
+    pub weighted: SsdProgram,
+}
+
 /// The kinds of vertex program.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -51,6 +87,10 @@ pub enum VertexProgram {
     Ssd(SsdProgram),
     /// Animation-space vectors, the general linear form.
     Linear(LinearProgram),
+    /// Twelve weights per influence.
+    MultiWeight(MultiWeightProgram),
+    /// Blended rigid motions.
+    DualQuaternion(DualQuaternionProgram),
 }
 
 impl SsdProgram {
@@ -100,13 +140,7 @@ impl SsdProgram {
 
     /// The rest shape with coefficients applied.
     pub fn corrected_rest(&self, coefficients: &[f64]) -> Vec<DVec3> {
-        let mut rest = self.rest_positions.clone();
-        for (correction, &c) in self.corrections.iter().zip(coefficients) {
-            for delta in &correction.deltas {
-                rest[delta.index as usize] += c * delta.value;
-            }
-        }
-        rest
+        corrected(&self.rest_positions, &self.corrections, coefficients)
     }
 
     /// What a player that reads only the four largest weights of each vertex shows.
@@ -134,12 +168,46 @@ impl SsdProgram {
     }
 }
 
+impl MultiWeightProgram {
+    /// The rest shape with coefficients applied.
+    pub fn corrected_rest(&self, coefficients: &[f64]) -> Vec<DVec3> {
+        corrected(&self.rest_positions, &self.corrections, coefficients)
+    }
+}
+
+/// Rest positions plus corrections in proportion to their coefficients.
+fn corrected(
+    rest_positions: &[DVec3],
+    corrections: &[Correction<DVec3>],
+    coefficients: &[f64],
+) -> Vec<DVec3> {
+    let mut rest = rest_positions.to_vec();
+    for (correction, &c) in corrections.iter().zip(coefficients) {
+        for delta in &correction.deltas {
+            rest[delta.index as usize] += c * delta.value;
+        }
+    }
+    rest
+}
+
 impl VertexProgram {
+    /// What people call the program.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ssd(_) => "linear blend skinning",
+            Self::Linear(_) => "animation space",
+            Self::MultiWeight(_) => "multi-weight enveloping",
+            Self::DualQuaternion(_) => "dual quaternion skinning",
+        }
+    }
+
     /// How many vertices the program moves.
     pub fn vertex_count(&self) -> usize {
         match self {
             Self::Ssd(ssd) => ssd.weights.len(),
             Self::Linear(linear) => linear.influences.len(),
+            Self::MultiWeight(multi) => multi.influences.len(),
+            Self::DualQuaternion(dual) => dual.weighted.weights.len(),
         }
     }
 
@@ -148,6 +216,8 @@ impl VertexProgram {
         match self {
             Self::Ssd(ssd) => ssd.weights.longest(),
             Self::Linear(linear) => linear.influences.longest(),
+            Self::MultiWeight(multi) => multi.influences.longest(),
+            Self::DualQuaternion(dual) => dual.weighted.weights.longest(),
         }
     }
 
@@ -156,6 +226,10 @@ impl VertexProgram {
         match self {
             Self::Ssd(ssd) => Box::new(ssd.weights.items().iter().map(|w| w.bone)),
             Self::Linear(linear) => Box::new(linear.influences.items().iter().map(|i| i.bone)),
+            Self::MultiWeight(multi) => Box::new(multi.influences.items().iter().map(|i| i.bone)),
+            Self::DualQuaternion(dual) => {
+                Box::new(dual.weighted.weights.items().iter().map(|w| w.bone))
+            }
         }
     }
 
@@ -164,27 +238,30 @@ impl VertexProgram {
         match self {
             Self::Ssd(ssd) => ssd.corrections.len(),
             Self::Linear(linear) => linear.corrections.len(),
+            Self::MultiWeight(multi) => multi.corrections.len(),
+            Self::DualQuaternion(dual) => dual.weighted.corrections.len(),
         }
     }
 
     /// The program as animation-space vectors.
-    pub fn to_linear(&self, skeleton: &Skeleton) -> LinearProgram {
+    ///
+    /// # Errors
+    /// [`SkinError::NotLinear`] for multi-weight enveloping, which uses another vector for each
+    /// coordinate, and for dual quaternions.
+    pub fn to_linear(&self, skeleton: &Skeleton) -> Result<LinearProgram, SkinError> {
         match self {
-            Self::Ssd(ssd) => ssd.to_linear(skeleton),
-            Self::Linear(linear) => linear.clone(),
+            Self::Ssd(ssd) => Ok(ssd.to_linear(skeleton)),
+            Self::Linear(linear) => Ok(linear.clone()),
+            Self::MultiWeight(_) | Self::DualQuaternion(_) => Err(SkinError::NotLinear {
+                program: self.name(),
+            }),
         }
     }
 
     pub(super) fn check(&self, bone_count: usize) -> Result<(), SkinError> {
         match self {
-            Self::Ssd(ssd) => {
-                if ssd.rest_positions.len() != ssd.weights.len() {
-                    return Err(SkinError::CountMismatch {
-                        what: "rows of weights",
-                        expected: ssd.rest_positions.len(),
-                        found: ssd.weights.len(),
-                    });
-                }
+            Self::Ssd(ssd) | Self::DualQuaternion(DualQuaternionProgram { weighted: ssd }) => {
+                check_rows(&ssd.rest_positions, ssd.weights.len())?;
                 for (vertex, row) in ssd.weights.iter().enumerate() {
                     let finite = ssd.rest_positions[vertex].is_finite()
                         && row.iter().all(|w| w.weight.is_finite());
@@ -199,8 +276,29 @@ impl VertexProgram {
                 }
                 check_corrections(&linear.corrections, linear.influences.items().len())
             }
+            Self::MultiWeight(multi) => {
+                check_rows(&multi.rest_positions, multi.influences.len())?;
+                for (vertex, row) in multi.influences.iter().enumerate() {
+                    let mut weights = row.iter().flat_map(|i| i.weights.as_flattened());
+                    let finite =
+                        multi.rest_positions[vertex].is_finite() && weights.all(|w| w.is_finite());
+                    check_vertex(vertex, row.iter().map(|i| i.bone), bone_count, finite)?;
+                }
+                check_corrections(&multi.corrections, multi.influences.len())
+            }
         }
     }
+}
+
+fn check_rows(rest_positions: &[DVec3], rows: usize) -> Result<(), SkinError> {
+    if rest_positions.len() == rows {
+        return Ok(());
+    }
+    Err(SkinError::CountMismatch {
+        what: "rows of weights",
+        expected: rest_positions.len(),
+        found: rows,
+    })
 }
 
 fn check_vertex(

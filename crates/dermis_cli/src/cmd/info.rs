@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use dermis::mesh::Topology;
-use dermis::{Skin, VertexProgram};
+use dermis::Skin;
 use dermis_io::{Document, SkinRecord};
 use serde::Serialize;
 
@@ -135,11 +135,7 @@ fn describe(document: &Document) -> Info {
 }
 
 fn influences(skin: &Skin) -> Influences {
-    let items = match &skin.program {
-        VertexProgram::Ssd(ssd) => ssd.weights.items().len(),
-        VertexProgram::Linear(linear) => linear.influences.items().len(),
-        _ => 0,
-    };
+    let items = skin.program.bones().count();
     Influences {
         mean: items as f64 / skin.vertex_count().max(1) as f64,
         max: skin.program.max_influences(),

@@ -1,0 +1,204 @@
+//! Random skins of every kind, for the tests of the fast evaluation.
+
+use dermis::skin::{
+    Coefficient, Correction, Delta, DualQuaternionProgram, MultiWeight, MultiWeightProgram,
+    SsdProgram, Weight,
+};
+use dermis::{BoneId, Pose, Rows, Skeleton, Skin, VertexProgram};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+/// Numbers that look random and depend on nothing but the seed.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.next() >> 33) as usize % n.max(1)
+    }
+
+    /// Between -1 and 1.
+    pub(crate) fn number(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    pub(crate) fn vector(&mut self) -> DVec3 {
+        DVec3::new(self.number(), self.number(), self.number())
+    }
+
+    pub(crate) fn rigid(&mut self) -> DAffine3 {
+        let turn = DQuat::from_scaled_axis(2.0 * self.vector());
+        DAffine3::from_rotation_translation(turn, 2.0 * self.vector())
+    }
+}
+
+/// Sizes of a random skin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) vertices: usize,
+    pub(crate) bones: usize,
+    /// Each vertex has 0 to this many, in any order, sometimes one bone twice.
+    pub(crate) most_influences: usize,
+    pub(crate) corrections: usize,
+}
+
+/// The kinds of vertex program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Ssd,
+    Linear,
+    MultiWeight,
+    DualQuaternion,
+}
+
+pub(crate) const KINDS: [Kind; 4] = [
+    Kind::Ssd,
+    Kind::Linear,
+    Kind::MultiWeight,
+    Kind::DualQuaternion,
+];
+
+pub(crate) fn random_skin(dice: &mut Dice, size: Size, kind: Kind) -> (Skin, Pose) {
+    let skeleton = Skeleton::from_rest_frames((0..size.bones).map(|j| {
+        let parent = (j > 0).then(|| BoneId(dice.below(j) as u16));
+        (format!("bone {j}"), parent, dice.rigid())
+    }))
+    .expect("parents come first");
+    let mut weights = Rows::default();
+    for _ in 0..size.vertices {
+        let count = match dice.below(8) {
+            0 => dice.below(size.most_influences + 1),
+            _ => size.most_influences,
+        };
+        let row: Vec<_> = (0..count)
+            .map(|_| Weight {
+                bone: BoneId(dice.below(size.bones) as u16),
+                weight: 1.05 + dice.number(),
+            })
+            .collect();
+        let sum: f64 = row.iter().map(|w| w.weight).sum();
+        weights.push_row(row.into_iter().map(|w| Weight {
+            weight: w.weight / sum,
+            ..w
+        }));
+    }
+    let corrections: Vec<_> = (0..size.corrections)
+        .map(|_| Correction {
+            deltas: (0..size.vertices as u32)
+                .filter(|_| dice.below(5) == 0)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|index| Delta {
+                    index,
+                    value: 0.3 * dice.vector(),
+                })
+                .collect(),
+        })
+        .collect();
+    let ssd = SsdProgram {
+        rest_positions: (0..size.vertices).map(|_| dice.vector()).collect(),
+        weights,
+        corrections,
+    };
+    let program = match kind {
+        Kind::Ssd | Kind::Linear => VertexProgram::Ssd(ssd),
+        Kind::DualQuaternion => {
+            VertexProgram::DualQuaternion(DualQuaternionProgram { weighted: ssd })
+        }
+        Kind::MultiWeight => {
+            let mut noisy = |w: &Weight| MultiWeight {
+                bone: w.bone,
+                weights: [[(); 4]; 3].map(|row| row.map(|()| w.weight + 0.2 * dice.number())),
+            };
+            VertexProgram::MultiWeight(MultiWeightProgram {
+                influences: ssd
+                    .weights
+                    .iter()
+                    .map(|row| row.iter().map(&mut noisy).collect::<Vec<_>>())
+                    .collect(),
+                rest_positions: ssd.rest_positions,
+                corrections: ssd.corrections,
+            })
+        }
+    };
+    let sliders = (0..size.corrections).map(|m| Coefficient {
+        name: format!("slider {m}"),
+        default: 0.0,
+    });
+    let mut skin = Skin::new(skeleton, program, sliders.collect()).expect("a valid skin");
+    if kind == Kind::Linear {
+        skin = skin.to_linear().expect("linear");
+        let VertexProgram::Linear(linear) = &mut skin.program else {
+            unreachable!("just made")
+        };
+        // Not only what linear blend skinning can say.
+        let noisy = linear.influences.iter().map(|row| {
+            row.iter()
+                .map(|i| {
+                    let mut i = *i;
+                    i.p += 0.1 * dice.vector().extend(0.0);
+                    i
+                })
+                .collect::<Vec<_>>()
+        });
+        linear.influences = noisy.collect();
+    }
+    let mut pose = Pose::new((0..size.bones).map(|_| dice.rigid()).collect());
+    if kind != Kind::DualQuaternion {
+        // Affine, not just rigid.
+        for local in &mut pose.parent_from_bone {
+            let bend = 0.1 * DMat3::from_cols(dice.vector(), dice.vector(), dice.vector());
+            local.matrix3 += bend;
+        }
+    }
+    pose.coefficients = (0..size.corrections).map(|_| dice.number()).collect();
+    (skin, pose)
+}
+
+/// For every vertex, the size of the numbers that are summed up for it.
+///
+/// Rounding to 32 bits moves a result by some units in the 24th bit of this, not of the result:
+/// large terms may cancel. All matrices of the skin count, because blocks are shared.
+pub(crate) fn magnitude(skin: &Skin, pose: &Pose) -> f64 {
+    let inputs = skin.run_pose_program(pose).expect("fits");
+    let size = |m: &DAffine3| {
+        let linear = m
+            .matrix3
+            .to_cols_array()
+            .iter()
+            .fold(0.0, |a: f64, b| a.max(b.abs()));
+        3.0 * linear + m.translation.abs().max_element()
+    };
+    let posed_from_rest = skin.skeleton.posed_from_rest(&inputs.palette);
+    let matrices = posed_from_rest
+        .iter()
+        .chain(&inputs.palette.model_from_bone);
+    let matrix = matrices.map(size).fold(1.0, f64::max);
+    let point = match &skin.program {
+        VertexProgram::Linear(linear) => linear
+            .influences
+            .iter()
+            .map(|row| row.iter().map(|i| i.p.abs().element_sum()).sum::<f64>())
+            .fold(1.0, f64::max),
+        VertexProgram::MultiWeight(multi) => multi
+            .influences
+            .iter()
+            .map(|row| {
+                let weights = row.iter().flat_map(|i| i.weights.as_flattened());
+                weights.map(|w| w.abs()).sum::<f64>()
+            })
+            .fold(2.0, f64::max),
+        _ => 3.0,
+    };
+    let moved = pose.coefficients.iter().map(|c| c.abs()).sum::<f64>();
+    matrix * (point + moved)
+}
