@@ -33,7 +33,7 @@
 //! assert_eq!(positions.len(), examples.rest().vertex_count());
 //!
 //! // Every linear model compiles to one vertex program.
-//! let linear = report.skin.to_linear();
+//! let linear = report.skin.to_linear()?;
 //! assert!(matches!(linear.program, VertexProgram::Linear(_)));
 //! let same = linear.evaluate(&pose)?;
 //! assert!(positions.iter().zip(&same).all(|(a, b)| a.distance(*b) < 1e-12));

@@ -495,7 +495,7 @@ fn broken_faces_and_lone_points_give_zero_normals_and_spoil_no_others() {
 fn a_linear_program_gets_the_tangents_of_its_ssd() {
     let case = bent_tube();
     let linear = Case {
-        skin: case.skin.to_linear(),
+        skin: case.skin.to_linear().expect("linear blending is linear"),
         mesh: case.mesh.clone(),
         training: case.training.clone(),
         held_out: case.held_out.clone(),
