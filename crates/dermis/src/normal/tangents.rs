@@ -1,6 +1,6 @@
 //! Pairs of tangents, and the normals they give.
 
-use glam::DVec3;
+use glam::{DVec3, DVec4};
 
 use super::statistics::influences;
 use super::{NormalError, check_count};
@@ -26,6 +26,23 @@ pub struct TangentPairs {
 pub(super) type Tangent = Vec<(DVec3, f64)>;
 
 impl TangentPairs {
+    /// Each tangent as an animation-space 4-vector, as a packed skin takes them.
+    pub fn four_vectors(&self) -> Rows<[DVec4; 2]> {
+        let weight = |item: usize| match &self.bone_weights {
+            Some(weights) => weights.items()[item],
+            None => [0.0; 2],
+        };
+        (0..self.rows.len())
+            .map(|i| {
+                self.rows.range(i).map(move |item| {
+                    let [s, t] = self.rows.items()[item];
+                    let [s_weight, t_weight] = weight(item);
+                    [s.extend(s_weight), t.extend(t_weight)]
+                })
+            })
+            .collect()
+    }
+
     /// Joins the pairs of all vertices; `None` becomes zeros.
     pub(super) fn from_pairs(
         skin: &Skin,

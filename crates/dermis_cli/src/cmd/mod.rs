@@ -1,5 +1,6 @@
 //! One file per command: checks the arguments, calls the library, prints the result.
 
+pub(crate) mod bench;
 pub(crate) mod convert;
 pub(crate) mod demo;
 pub(crate) mod eval;
