@@ -226,6 +226,9 @@ pub(crate) struct BenchArgs {
     /// Bones that it has.
     #[arg(long, value_name = "B", default_value_t = 100, value_parser = parse_positive)]
     pub(crate) bones: usize,
+    /// Fit the time as a sum over vertices, influences and objects instead, for each program.
+    #[arg(long, conflicts_with = "skin")]
+    pub(crate) cost_model: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,

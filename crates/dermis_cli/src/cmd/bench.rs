@@ -13,7 +13,7 @@ use dermis::synth::{BodyOptions, body};
 use dermis::{Pose, Skin, TriMesh, VertexProgram};
 use serde::Serialize;
 
-use super::skin_of;
+use super::{cost_model, skin_of};
 use crate::Outcome;
 use crate::args::BenchArgs;
 use crate::talk::Talk;
@@ -51,14 +51,17 @@ struct Row {
 }
 
 /// A skin packed one way.
-struct Case {
-    program: &'static str,
-    normals: &'static str,
-    packed: PackedSkin,
-    skin: Skin,
+pub(super) struct Case {
+    pub(super) program: &'static str,
+    pub(super) normals: &'static str,
+    pub(super) packed: PackedSkin,
+    pub(super) skin: Skin,
 }
 
 pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    if args.cost_model {
+        return cost_model::run(args, talk);
+    }
     let (mesh, skin, pose) = subject(args, talk)?;
     if skin.vertex_count() == 0 {
         bail!("there is no vertex to move");
@@ -130,7 +133,7 @@ fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<(TriMesh, Skin, Pose
 }
 
 /// The skin as every vertex program that can hold it.
-fn cases(mesh: &TriMesh, skin: &Skin) -> anyhow::Result<Vec<Case>> {
+pub(super) fn cases(mesh: &TriMesh, skin: &Skin) -> anyhow::Result<Vec<Case>> {
     let rest_normals = vertex_normals(mesh.positions(), mesh.triangles());
     let tangents = tangents_from_rest_normals(skin, &rest_normals)?.four_vectors();
     let mut list = vec![

@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod convert;
+mod cost_model;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod fit;
