@@ -8,6 +8,7 @@ mod par;
 pub mod progress;
 pub mod rig;
 mod rows;
+pub mod run;
 pub mod skin;
 pub mod solve;
 pub mod synth;
