@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec4};
 
 use super::PoseBuffer;
-use super::pose_buffer::LANES;
+use super::pose_buffer::{LANES, unit};
 use super::timeline::Timeline;
 use crate::rig::{BoneId, Channel, Clip, Interpolation, Keys, RigError, Skeleton};
 
 /// Timeline of the tracks that never change: always at its only key.
 const CONSTANT_TIMELINE: u32 = 0;
-/// Numbers after the last key, so that four can be read where one begins.
-const PADDING: usize = 4;
+/// Numbers after the last key, so that a whole rotation key can be read wherever a value begins.
+const PADDING: usize = ROTATION_WIDTH;
 /// A rotation key: x, y, z, w, and the squared angle to the next key in the space of quaternions.
 const ROTATION_WIDTH: usize = 5;
 
@@ -188,7 +188,7 @@ impl PackedClip {
             let group = groups.entry((track.target.kind(), cubic, timeline));
             group.or_default().push(track);
         }
-        let mut placed: Vec<(Target, Track)> = Vec::new();
+        let mut tracks: Vec<(Target, Track)> = Vec::new();
         for ((_, cubic, timeline), mut group) in groups {
             group.sort_by_key(|track| track.target);
             let width = group[0].width;
@@ -199,10 +199,12 @@ impl PackedClip {
                     stride: index(group.len() * width),
                     timeline,
                 };
-                match (cubic, loose.target) {
-                    (true, target) => self.cubics.push(CubicTrack { target, track }),
-                    (false, Target::Coefficient(m)) => self.coefficients.push((m, track)),
-                    (false, target) => placed.push((target, track)),
+                match cubic {
+                    true => self.cubics.push(CubicTrack {
+                        target: loose.target,
+                        track,
+                    }),
+                    false => tracks.push((loose.target, track)),
                 }
             }
             for key in 0..group[0].times.len() {
@@ -212,9 +214,9 @@ impl PackedClip {
                 }
             }
         }
-        placed.sort_by_key(|&(target, _)| target);
-        for (target, track) in placed {
-            self.add_to_quad(target, track);
+        tracks.sort_by_key(|&(target, _)| target);
+        for (target, track) in tracks {
+            self.place(target, track);
         }
         self.values.extend([0.0; PADDING]);
         // Sampling computes `first + key·stride` in 32 bits.
@@ -222,43 +224,27 @@ impl PackedClip {
     }
 
     /// Puts a track into its lane; the other lanes stand still until they get theirs.
-    fn add_to_quad(&mut self, target: Target, track: Track) {
-        let j = match target {
-            Target::Translation(j) | Target::Rotation(j) | Target::Scale(j) => j,
-            Target::Coefficient(_) => unreachable!("coefficients are not sampled in fours"),
-        };
-        let quads = match target {
-            Target::Translation(_) => &mut self.translations,
-            Target::Rotation(_) => &mut self.rotations,
-            Target::Scale(_) | Target::Coefficient(_) => &mut self.scales,
+    fn place(&mut self, target: Target, track: Track) {
+        let blocks = self.default.blocks();
+        let (j, quads, default): (_, _, &[Vec4]) = match target {
+            Target::Translation(j) => (j, &mut self.translations, &blocks[j / LANES].translation),
+            Target::Rotation(j) => (j, &mut self.rotations, &blocks[j / LANES].rotation),
+            Target::Scale(j) => (j, &mut self.scales, &blocks[j / LANES].scale),
+            Target::Coefficient(m) => return self.coefficients.push((m, track)),
         };
         let block = j / LANES;
         if quads.last().is_none_or(|quad| quad.block != block) {
-            let first = self.values.len();
-            let default = &self.default.blocks()[block];
-            for lane in 0..LANES {
-                match target {
-                    Target::Rotation(_) => {
-                        (self.values).extend(default.rotation.map(|component| component[lane]));
-                        self.values.push(0.0);
-                    }
-                    Target::Translation(_) => {
-                        (self.values).extend(default.translation.map(|component| component[lane]));
-                    }
-                    Target::Scale(_) | Target::Coefficient(_) => {
-                        (self.values).extend(default.scale.map(|component| component[lane]));
-                    }
-                }
-            }
-            let width = (self.values.len() - first) / LANES;
-            quads.push(Quad {
-                block,
-                tracks: std::array::from_fn(|lane| Track {
-                    first: index(first + lane * width),
+            let tracks = std::array::from_fn(|lane| {
+                let first = index(self.values.len());
+                (self.values).extend(default.iter().map(|component| component[lane]));
+                self.values.push(0.0); // the angle to the next rotation key, of which there is none
+                Track {
+                    first,
                     stride: 0,
                     timeline: CONSTANT_TIMELINE,
-                }),
+                }
             });
+            quads.push(Quad { block, tracks });
         }
         if let Some(quad) = quads.last_mut() {
             quad.tracks[j % LANES] = track;
@@ -344,10 +330,7 @@ fn flat_vectors(keys: &Keys<DVec3>) -> Vec<f32> {
 fn flat_rotations(keys: &[DQuat]) -> Vec<f32> {
     let mut units: Vec<DQuat> = Vec::with_capacity(keys.len());
     for (k, &key) in keys.iter().enumerate() {
-        let unit = match key.length_squared() {
-            0.0 => DQuat::IDENTITY,
-            _ => key.normalize(),
-        };
+        let unit = unit(key);
         // Two keys 180° apart have a dot product of 0, and rounding chooses the way round: ask the
         // keys as they were given, as the reference does.
         let turned_before = k > 0 && units[k - 1].dot(keys[k - 1]) < 0.0;

@@ -33,7 +33,7 @@ impl BoneBlock {
 /// Where every bone stands in its parent, and how far every slider is pushed, in `f32`.
 ///
 /// Made once for a character and written again every frame: nothing here allocates after
-/// [`PoseBuffer::new`]. Rotations are unit quaternions; whoever sets others gets scaled matrices.
+/// [`PoseBuffer::new`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoseBuffer {
     bone_count: usize,
@@ -92,6 +92,8 @@ impl PoseBuffer {
 
     /// Moves a bone in its parent: the way in for code that poses bones by itself.
     ///
+    /// The rotation is made unit length; one of no length becomes no rotation.
+    ///
     /// # Panics
     /// When there is no such bone.
     pub fn set_local(&mut self, bone: BoneId, parent_from_bone: &Trs) {
@@ -101,7 +103,11 @@ impl PoseBuffer {
             block.translation[c][lane] = parent_from_bone.translation[c] as f32;
             block.scale[c][lane] = parent_from_bone.scale[c] as f32;
         }
-        for (c, value) in parent_from_bone.rotation.to_array().into_iter().enumerate() {
+        for (c, value) in unit(parent_from_bone.rotation)
+            .to_array()
+            .into_iter()
+            .enumerate()
+        {
             block.rotation[c][lane] = value as f32;
         }
     }
@@ -134,10 +140,9 @@ impl PoseBuffer {
             }
             let cosine = dot(&a.rotation, &b.rotation);
             let to_near_b = Vec4::select(cosine.cmplt(Vec4::ZERO), -to_b, to_b);
-            let sum: [Vec4; 4] =
-                std::array::from_fn(|c| a.rotation[c] * to_a + b.rotation[c] * to_near_b);
-            let inverse_length = Vec4::ONE / dot(&sum, &sum).sqrt();
-            out.rotation = sum.map(|component| component * inverse_length);
+            out.rotation = normalize(std::array::from_fn(|c| {
+                a.rotation[c] * to_a + b.rotation[c] * to_near_b
+            }));
         }
         let pairs = a.coefficients.iter().zip(&b.coefficients);
         for (out, (a, b)) in out.coefficients.iter_mut().zip(pairs) {
@@ -192,8 +197,22 @@ impl PoseBuffer {
     }
 }
 
+/// A quaternion made unit length; of zero, the one that turns nothing.
+pub(super) fn unit(q: DQuat) -> DQuat {
+    match q.length_squared() {
+        0.0 => DQuat::IDENTITY,
+        _ => q.normalize(),
+    }
+}
+
+/// Four quaternions made unit length; none may be zero.
+pub(super) fn normalize(q: [Vec4; 4]) -> [Vec4; 4] {
+    let inverse_length = Vec4::ONE / dot(&q, &q).sqrt();
+    q.map(|component| component * inverse_length)
+}
+
 /// The dot products of four pairs of quaternions.
-pub(super) fn dot(a: &[Vec4; 4], b: &[Vec4; 4]) -> Vec4 {
+fn dot(a: &[Vec4; 4], b: &[Vec4; 4]) -> Vec4 {
     (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])
 }
 

@@ -2,11 +2,13 @@
 //!
 //! Packing does once what does not depend on the time: tracks that share their key times share one
 //! search, tracks that never change become part of the default pose, quaternions get the sign of
-//! the shorter arc, and each stretch between two rotations stores its angle. A slerp is then exact
-//! without an arc cosine: with `S(x) = sin(x)/x`, its two factors are
-//! `(1−s)·S((1−s)θ)/S(θ)` and `s·S(sθ)/S(θ)`, and `S` is a short polynomial in `x²` without any
-//! trouble at θ = 0. The plain normalised interpolation, which strays by up to 8° for keys 180°
-//! apart, was measured in its place and saved under a tenth, so there is no such option.
+//! the shorter arc, and each stretch between two rotations stores its angle θ. A slerp is then
+//! exact without an arc cosine: with `S(x) = sin(x)/x`, its two factors are in the ratio of
+//! `(1−s)·S((1−s)θ)` to `s·S(sθ)`, where `S` is a short polynomial in `x²` without any trouble at
+//! θ = 0, and the result is made unit length. (Dividing by `S(θ)` instead is 0.6 ns per bone
+//! faster, and errs by up to 9e-7 in an entry of the matrix rather than 6e-7.) Plain normalised
+//! interpolation, which strays by up to 8° for keys 180° apart, was measured in its place: it saves
+//! 1.3 ns per bone where sampling and chaining it take 16, so there is no such option.
 //!
 //! Keys of the tracks that share a timeline stand next to each other, key after key, because one
 //! sample reads two keys of every track.
@@ -20,7 +22,7 @@ use glam::{Mat4, Vec4};
 
 use super::PoseBuffer;
 use super::pack_clip::{CubicTrack, PackedClip, Quad, Target, Track};
-use super::pose_buffer::LANES;
+use super::pose_buffer::{LANES, normalize};
 use super::timeline::{Position, loop_time};
 use crate::rig::{Clip, RigError, Skeleton};
 
@@ -68,7 +70,8 @@ pub struct ClipSampler {
 impl ClipSampler {
     /// Packs a clip for a skeleton; `default_coefficients` are those that no channel moves.
     ///
-    /// Rotation keys are made unit length, which [`Clip::sample`] takes for granted.
+    /// Rotation keys are made unit length, which [`Clip::sample`] takes for granted. Of several
+    /// channels that move the same thing, the last one counts, as there.
     ///
     /// # Errors
     /// What [`Clip::check`] finds, [`RigError::BadKeys`] when the keys of one channel have other
@@ -143,6 +146,8 @@ struct KeyPairs {
     from: [Vec4; 4],
     to: [Vec4; 4],
     s: Vec4,
+    /// Of rotations: the number after the components of `from`.
+    squared_angle: Vec4,
 }
 
 fn locate(track: &Track, positions: &[Position]) -> (usize, usize, f32) {
@@ -155,9 +160,12 @@ fn gather(clip: &PackedClip, quad: &Quad, positions: &[Position]) -> KeyPairs {
     let mut from = [Vec4::ZERO; LANES];
     let mut to = [Vec4::ZERO; LANES];
     let mut s = [0.0; LANES];
+    let mut squared_angle = [0.0; LANES];
     for (lane, track) in quad.tracks.iter().enumerate() {
         let (key, next, lane_s) = locate(track, positions);
-        from[lane] = Vec4::from_slice(&clip.values[key..key + 4]);
+        let first = &clip.values[key..key + 5];
+        from[lane] = Vec4::from_slice(first);
+        squared_angle[lane] = first[4];
         to[lane] = Vec4::from_slice(&clip.values[next..next + 4]);
         s[lane] = lane_s;
     }
@@ -174,25 +182,28 @@ fn gather(clip: &PackedClip, quad: &Quad, positions: &[Position]) -> KeyPairs {
         from: by_component(from),
         to: by_component(to),
         s: Vec4::from_array(s),
+        squared_angle: Vec4::from_array(squared_angle),
     }
 }
 
 fn lerp_quad(clip: &PackedClip, quad: &Quad, positions: &[Position]) -> [Vec4; 3] {
-    let KeyPairs { from, to, s } = gather(clip, quad, positions);
+    let KeyPairs { from, to, s, .. } = gather(clip, quad, positions);
     std::array::from_fn(|c| from[c] + s * (to[c] - from[c]))
 }
 
 fn slerp_quad(clip: &PackedClip, quad: &Quad, positions: &[Position]) -> [Vec4; 4] {
-    let KeyPairs { from, to, s } = gather(clip, quad, positions);
-    let squared_angle = Vec4::from_array(quad.tracks.map(|track| {
-        let (key, _, _) = locate(&track, positions);
-        clip.values[key + 4]
-    }));
+    let KeyPairs {
+        from,
+        to,
+        s,
+        squared_angle,
+    } = gather(clip, quad, positions);
     let rest = Vec4::ONE - s;
-    let inverse = Vec4::ONE / sine_over_angle(squared_angle);
-    let from_factor = rest * sine_over_angle(squared_angle * (rest * rest)) * inverse;
-    let to_factor = s * sine_over_angle(squared_angle * (s * s)) * inverse;
-    std::array::from_fn(|c| from[c] * from_factor + to[c] * to_factor)
+    let from_factor = rest * sine_over_angle(squared_angle * (rest * rest));
+    let to_factor = s * sine_over_angle(squared_angle * (s * s));
+    normalize(std::array::from_fn(|c| {
+        from[c] * from_factor + to[c] * to_factor
+    }))
 }
 
 /// `sin(x)/x` from `x²`, for x from 0 to π/2.

@@ -36,39 +36,43 @@ impl Timeline {
     /// `hint` is the key that an earlier call returned, or any other number: it changes how long
     /// the search takes and nothing else.
     pub(super) fn find(&self, time: f64, hint: u32) -> Position {
-        let times = &self.times;
-        let key = self.key_before(time, hint as usize);
-        if time < times[key] || key + 1 == times.len() || self.step || time.is_nan() {
-            return Position {
+        let times = self.times.as_slice();
+        let key = key_before(times, time, hint as usize);
+        let (from, to) = (times[key], times.get(key + 1));
+        match to {
+            Some(to) if from <= time && !self.step => Position {
+                key: key as u32,
+                next: key as u32 + 1,
+                s: ((time - from) / (to - from)) as f32,
+                span: (to - from) as f32,
+            },
+            _ => Position {
                 key: key as u32,
                 next: key as u32,
                 s: 0.0,
                 span: 0.0,
-            };
-        }
-        let span = times[key + 1] - times[key];
-        Position {
-            key: key as u32,
-            next: key as u32 + 1,
-            s: ((time - times[key]) / span) as f32,
-            span: span as f32,
+            },
         }
     }
+}
 
-    /// The last key that is not after the time, or the first key.
-    fn key_before(&self, time: f64, hint: usize) -> usize {
-        let near = self.times.get(hint..).unwrap_or_default();
-        if near.first().is_some_and(|&t| t <= time) {
-            // The hint is not too late: perhaps one of the next few keys is too late already.
-            let passed = near.iter().skip(1).take(NEAR_KEYS);
-            let steps = passed.take_while(|&&t| t <= time).count();
-            if steps < NEAR_KEYS {
-                return hint + steps;
+/// The last key that is not after the time, or the first key.
+fn key_before(times: &[f64], time: f64, hint: usize) -> usize {
+    // Playing forwards, it is the hint or the key after it. Which of the two is a coin toss that a
+    // branch would lose half the time, so that choice is arithmetic; the branches after it hold.
+    let mut key = match times.get(hint..hint.saturating_add(2)) {
+        Some(&[_, next]) => hint + usize::from(next <= time),
+        _ => hint.min(times.len() - 1),
+    };
+    if times[key] <= time {
+        for _ in 0..NEAR_KEYS {
+            match times.get(key + 1) {
+                Some(&next) if next <= time => key += 1,
+                _ => return key,
             }
         }
-        let after = self.times.partition_point(|&t| t <= time);
-        after.saturating_sub(1)
     }
+    times.partition_point(|&t| t <= time).saturating_sub(1)
 }
 
 /// The time in `start..end` at which a loop of that stretch shows what `time` shows.
