@@ -15,6 +15,7 @@ mod evaluate;
 mod kernel;
 mod pack;
 mod pack_clip;
+mod palette;
 mod plane;
 mod pose_buffer;
 mod program;
