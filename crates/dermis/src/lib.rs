@@ -43,7 +43,8 @@
 //! # Modules
 //!
 //! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`example`],
-//! [`skin`], [`measure`], [`fit`]; beside them [`synth`] makes characters and [`progress`] tells how
+//! [`skin`], [`normal`], [`measure`], [`fit`], [`run`]; beside them [`synth`] makes characters and
+//! [`progress`] tells how
 //! far a fit is. Fits and measures are in `f64`. Nothing here opens a file or prints.
 //!
 //! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
@@ -73,3 +74,8 @@ pub use skin::{Skin, VertexProgram};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExamples;
+
+/// The Rust of the guide to the run-time, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/run-a-skin.md")]
+struct RunGuideExamples;
