@@ -8,7 +8,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dermis::run::timing::{TimedOutput, TimingOptions, copy_bandwidth};
 use dermis::run::{
-    InstructionSet, NormalLength, Normals, PackOptions, PackedSkin, Precision, Stores,
+    InstructionSet, Layout, NormalLength, Normals, PackOptions, PackedSkin, Precision, Stores,
 };
 use dermis::skin::{DualQuaternionProgram, MultiWeight, MultiWeightProgram, SsdProgram, Weight};
 use dermis::{BoneId, Pose, Skeleton, Skin, VertexProgram};
@@ -182,6 +182,10 @@ fn tables() {
             precision: Precision::Quantized16,
             ..blended.clone()
         };
+        let in_order = PackOptions {
+            layout: Layout::CallerOrder,
+            ..blended.clone()
+        };
         let scattered = TimingOptions {
             output: TimedOutput::Vertices,
             ..timing
@@ -223,12 +227,21 @@ fn tables() {
                 &timing,
             );
             line(
-                &format!("{set:?} {name}: + normals, caller's order"),
+                &format!("{set:?} {name}: + normals, to caller's order"),
                 skin,
                 &pose,
                 &blended,
                 &scattered,
             );
+            if name != "dual quaternion" {
+                line(
+                    &format!("{set:?} {name}: + normals, in caller's order"),
+                    skin,
+                    &pose,
+                    &in_order,
+                    &scattered,
+                );
+            }
         }
     }
 }

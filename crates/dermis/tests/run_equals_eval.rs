@@ -4,8 +4,8 @@
 mod run_support;
 
 use dermis::run::{
-    BlockXyz, FrameInputs, InstructionSet, Output, PackOptions, PackedSkin, Plane, Precision,
-    RunError, Stores,
+    BlockXyz, FrameInputs, InstructionSet, Layout, Output, PackOptions, PackedSkin, Plane,
+    Precision, RunError, Stores,
 };
 use dermis::skin::{LinearProgram, SsdProgram};
 use dermis::{Pose, Skin, VertexProgram};
@@ -70,10 +70,20 @@ proptest! {
             allowed *= 100.0;
         }
         for set in InstructionSet::available() {
-            let options = PackOptions { instruction_set: Some(set), ..PackOptions::default() };
-            let packed = PackedSkin::new(&skin, &options).expect("packs");
-            let off = largest_difference(&shown(&packed, &skin, &pose), &plain);
-            prop_assert!(off <= allowed, "{kind:?} {set:?}: off by {off:e}, allowed {allowed:e}");
+            for layout in [Layout::Sorted, Layout::CallerOrder] {
+                let instruction_set = Some(set);
+                let options = PackOptions { layout, instruction_set, ..PackOptions::default() };
+                if (layout, kind) == (Layout::CallerOrder, Kind::DualQuaternion) {
+                    prop_assert!(PackedSkin::new(&skin, &options).is_err(), "refused");
+                    continue;
+                }
+                let packed = PackedSkin::new(&skin, &options).expect("packs");
+                let off = largest_difference(&shown(&packed, &skin, &pose), &plain);
+                prop_assert!(
+                    off <= allowed,
+                    "{kind:?} {set:?} {layout:?}: off by {off:e}, allowed {allowed:e}"
+                );
+            }
         }
     }
 }

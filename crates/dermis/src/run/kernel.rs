@@ -397,11 +397,13 @@ pub(super) const PADDING: u32 = u32::MAX;
 
 impl Places {
     /// # Panics
-    /// When a vertex is missing or comes twice, or padding comes before a vertex of its block.
+    /// When a vertex is missing or comes twice, or a block does not rise to its padding.
     pub(super) fn new(vertices: Vec<[u32; BLOCK]>, vertex_count: usize) -> Self {
         let mut seen = vec![false; vertex_count];
         for block in &vertices {
             let filled = block.iter().filter(|&&v| v != PADDING).count();
+            let rising = block[..filled].is_sorted();
+            assert!(rising, "the vertices of a block rise");
             for &vertex in &block[..filled] {
                 let first = !std::mem::replace(&mut seen[vertex as usize], true);
                 assert!(first, "vertex {vertex} has two slots");
@@ -456,6 +458,16 @@ impl<'a> Scatter<'a> {
         let places = &self.places[block];
         let filled = match places[BLOCK - 1] {
             PADDING => places.iter().filter(|&&v| v != PADDING).count(),
+            last if last - places[0] == BLOCK as u32 - 1 => {
+                // Places rise, so these are sixteen in a row: a form that compilers vectorise.
+                let start = self.data.wrapping_add(places[0] as usize);
+                // SAFETY: as below, for sixteen neighbours.
+                let row = unsafe { &mut *start.cast::<[[f32; 3]; BLOCK]>() };
+                for (lane, to) in row.iter_mut().enumerate() {
+                    *to = [xyz[0].0[lane], xyz[1].0[lane], xyz[2].0[lane]];
+                }
+                return;
+            }
             _ => BLOCK,
         };
         for (lane, &vertex) in places[..filled].iter().enumerate() {

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod evaluate;
+mod face_normals;
 mod kernel;
 mod pack;
 mod plane;
@@ -9,8 +10,11 @@ mod program;
 pub mod timing;
 
 pub use evaluate::{Frame, FrameInputs, Output};
+pub use face_normals::FaceNormals;
 pub use kernel::InstructionSet;
-pub use pack::{NormalLength, Normals, PackOptions, PackedSkin, Precision, STREAMED_BYTES, Stores};
+pub use pack::{
+    Layout, NormalLength, Normals, PackOptions, PackedSkin, Precision, STREAMED_BYTES, Stores,
+};
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
 
 /// What can be wrong with packing or evaluating.
