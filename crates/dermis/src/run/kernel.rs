@@ -104,6 +104,8 @@ pub(super) trait Simd: Copy {
     fn stream(self, value: Self::F, to: &mut Plane, part: usize);
     /// Orders streaming stores before whatever follows.
     fn fence(self);
+    /// Asks for a cache line that will be read soon.
+    fn prefetch<T>(self, soon: &T);
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
     fn div(self, a: Self::F, b: Self::F) -> Self::F;
@@ -162,6 +164,8 @@ impl Simd for Portable {
     }
     #[inline(always)]
     fn fence(self) {}
+    #[inline(always)]
+    fn prefetch<T>(self, _: &T) {}
     #[inline(always)]
     fn add(self, a: Array, b: Array) -> Array {
         lanes(|i| a[i] + b[i])
@@ -283,6 +287,11 @@ impl Simd for Avx2 {
         unsafe { _mm_sfence() }
     }
     #[inline(always)]
+    fn prefetch<T>(self, soon: &T) {
+        // SAFETY: every x86-64 machine has it, and it changes nothing but the caches.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
+    }
+    #[inline(always)]
     fn inverse_sqrt(self, a: Self::F) -> Self::F {
         // SAFETY: a value of this type proves that the machine has the instruction.
         let estimate = unsafe { [_mm256_rsqrt_ps(a[0]), _mm256_rsqrt_ps(a[1])] };
@@ -345,6 +354,11 @@ impl Simd for Avx512 {
     fn fence(self) {
         // SAFETY: every x86-64 machine has it.
         unsafe { _mm_sfence() }
+    }
+    #[inline(always)]
+    fn prefetch<T>(self, soon: &T) {
+        // SAFETY: every x86-64 machine has it, and it changes nothing but the caches.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
     }
     #[inline(always)]
     fn inverse_sqrt(self, a: Self::F) -> Self::F {
