@@ -1,110 +1,163 @@
 //! The fast evaluation against plain code, by program, layout, size and instruction set.
 //!
+//! `cargo bench -p dermis --bench run` for criterion, with `DERMIS_TABLES=all` for tables.
+//! ozz-animation-rs, the peer to compare with, needs a nightly compiler.
+//!
 //! The rig is a lumpy body of 100 bones whose vertices use the four nearest bones with smooth
 //! weights: neighbours share their bones, as on real characters.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use dermis::run::timing::{TimedOutput, TimingOptions, copy_bandwidth};
+use dermis::run::timing::{TimedOutput, TimingOptions, best_time, copy_bandwidth};
 use dermis::run::{
-    InstructionSet, NormalLength, Normals, PackOptions, PackedSkin, Precision, Stores,
+    InstructionSet, Layout, NormalLength, Normals, Output, PackOptions, PackedSkin, Plane,
+    Precision, Stores,
 };
 use dermis::skin::{DualQuaternionProgram, MultiWeight, MultiWeightProgram, SsdProgram, Weight};
 use dermis::{BoneId, Pose, Skeleton, Skin, VertexProgram};
 use glam::{DAffine3, DQuat, DVec3};
 
-fn noise(k: usize, step: f64) -> f64 {
-    ((k * 37 + 1) as f64 * step).sin()
+/// A skin with its rest normals and a pose.
+struct Body {
+    skin: Skin,
+    normals: Vec<DVec3>,
+    pose: Pose,
 }
 
-/// A closed lumpy surface, vertices row by row, and bones spread inside it.
-fn body(vertex_count: usize, bone_count: usize, influences: usize) -> (Skin, Vec<DVec3>, Pose) {
-    let columns = (vertex_count as f64 / 2.0).sqrt().ceil() as usize;
-    let surface = |i: usize| {
-        let (row, column) = (i / columns, i % columns);
-        let height = 2.0 * row as f64 / (vertex_count as f64 / columns as f64) - 1.0;
-        let angle = std::f64::consts::TAU * column as f64 / columns as f64;
-        let radius = 0.3 + 0.1 * (5.0 * height).sin() + 0.05 * (3.0 * angle).cos();
-        DVec3::new(radius * angle.cos(), height, radius * angle.sin())
-    };
-    let rest_positions: Vec<DVec3> = (0..vertex_count).map(surface).collect();
-    let normals = rest_positions
-        .iter()
-        .map(|p| DVec3::new(p.x, 0.0, p.z).normalize())
-        .collect();
-    // Bones near random points of the surface.
-    let centers: Vec<DVec3> = (0..bone_count)
-        .map(|j| {
-            0.8 * surface((0.5 * (1.0 + noise(j, 0.754877)) * (vertex_count - 1) as f64) as usize)
-                + 0.05 * DVec3::new(noise(j, 0.3), noise(j, 0.7), noise(j, 1.1))
-        })
-        .collect();
-    let skeleton = Skeleton::from_rest_frames(centers.iter().enumerate().map(|(j, c)| {
-        let parent = (j > 0).then(|| BoneId((j / 3) as u16));
-        (format!("bone {j}"), parent, DAffine3::from_translation(*c))
-    }))
-    .expect("parents come first");
-    let weights = rest_positions
-        .iter()
-        .map(|p| {
-            let mut near: Vec<(f64, usize)> = centers
-                .iter()
-                .enumerate()
-                .map(|(j, c)| (p.distance_squared(*c), j))
-                .collect();
-            near.select_nth_unstable_by(influences, |a, b| a.0.total_cmp(&b.0));
-            let share = |d: f64| 1.0 / (d + 1e-3);
-            let sum: f64 = near[..influences].iter().map(|n| share(n.0)).sum();
-            near[..influences]
-                .iter()
-                .map(|&(d, j)| Weight {
-                    bone: BoneId(j as u16),
-                    weight: share(d) / sum,
-                })
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    let program = VertexProgram::Ssd(SsdProgram {
-        rest_positions,
-        weights,
-        corrections: Vec::new(),
-    });
-    let mut pose = skeleton.rest_pose();
-    for (j, local) in pose.parent_from_bone.iter_mut().enumerate() {
-        let turn = 0.3 * DVec3::new(noise(j, 0.5), noise(j, 0.9), noise(j, 1.3));
-        *local *= DAffine3::from_quat(DQuat::from_scaled_axis(turn));
-    }
-    let skin = Skin::new(skeleton, program, Vec::new()).expect("valid");
-    (skin, normals, pose)
-}
-
-fn as_dual_quaternions(skin: &Skin) -> Skin {
-    let VertexProgram::Ssd(ssd) = skin.program.clone() else {
-        panic!("made as SSD")
-    };
-    let program = VertexProgram::DualQuaternion(DualQuaternionProgram { weighted: ssd });
-    Skin::new(skin.skeleton.clone(), program, Vec::new()).expect("valid")
-}
-
-fn as_multi_weights(skin: &Skin) -> Skin {
-    let VertexProgram::Ssd(ssd) = skin.program.clone() else {
-        panic!("made as SSD")
-    };
-    let twelve = |w: &Weight| MultiWeight {
-        bone: w.bone,
-        weights: [[w.weight; 4]; 3],
-    };
-    let program = VertexProgram::MultiWeight(MultiWeightProgram {
-        influences: ssd
-            .weights
+impl Body {
+    /// A closed lumpy surface, vertices row by row, and bones spread along it.
+    fn new(vertex_count: usize, bone_count: usize, influences: usize) -> Self {
+        let columns = (vertex_count as f64 / 2.0).sqrt().ceil() as usize;
+        let rows = vertex_count.div_ceil(columns);
+        let surface = |row: f64, column: f64| {
+            let height = 2.0 * row / rows as f64 - 1.0;
+            let angle = std::f64::consts::TAU * column / columns as f64;
+            let radius = 0.3 + 0.1 * (5.0 * height).sin() + 0.05 * (3.0 * angle).cos();
+            DVec3::new(radius * angle.cos(), height, radius * angle.sin())
+        };
+        let rest_positions: Vec<DVec3> = (0..vertex_count)
+            .map(|i| surface((i / columns) as f64, (i % columns) as f64))
+            .collect();
+        let normals = rest_positions
             .iter()
-            .map(|row| row.iter().map(twelve).collect::<Vec<_>>())
-            .collect(),
-        rest_positions: ssd.rest_positions,
-        corrections: Vec::new(),
-    });
-    Skin::new(skin.skeleton.clone(), program, Vec::new()).expect("valid")
+            .map(|p| DVec3::new(p.x, 0.0, p.z).normalize())
+            .collect();
+        // Steps that never repeat spread the bones evenly (the R2 sequence).
+        let part = |j: usize, step: f64| (0.5 + (j + 1) as f64 * step).fract();
+        let centers: Vec<DVec3> = (0..bone_count)
+            .map(|j| {
+                let row = part(j, 0.754_877_666) * rows as f64;
+                0.8 * surface(row, part(j, 0.569_840_290) * columns as f64)
+            })
+            .collect();
+        let skeleton = Skeleton::from_rest_frames(centers.iter().enumerate().map(|(j, c)| {
+            let parent = (j > 0).then_some(BoneId((j / 3) as u16));
+            (format!("bone {j}"), parent, DAffine3::from_translation(*c))
+        }))
+        .expect("parents come first");
+        let weights = rest_positions
+            .iter()
+            .map(|p| nearest(*p, &centers, influences))
+            .collect();
+        let mut pose = skeleton.rest_pose();
+        for (j, local) in pose.parent_from_bone.iter_mut().enumerate() {
+            let turn = DVec3::new(part(j, 0.819), part(j, 0.671), part(j, 0.550)) - 0.5;
+            *local *= DAffine3::from_quat(DQuat::from_scaled_axis(turn));
+        }
+        let program = VertexProgram::Ssd(SsdProgram {
+            rest_positions,
+            weights,
+            corrections: Vec::new(),
+        });
+        let skin = Skin::new(skeleton, program, Vec::new()).expect("valid");
+        Self {
+            skin,
+            normals,
+            pose,
+        }
+    }
+
+    fn ssd(&self) -> &SsdProgram {
+        match &self.skin.program {
+            VertexProgram::Ssd(ssd) => ssd,
+            _ => panic!("made as SSD"),
+        }
+    }
+
+    fn with_program(&self, program: VertexProgram) -> Skin {
+        Skin::new(self.skin.skeleton.clone(), program, Vec::new()).expect("valid")
+    }
+
+    /// The same deformation by every program, or nearly.
+    fn programs(&self) -> Vec<(&'static str, Skin)> {
+        let ssd = self.ssd();
+        let twelve = |w: &Weight| MultiWeight {
+            bone: w.bone,
+            weights: [[w.weight; 4]; 3],
+        };
+        let multi = MultiWeightProgram {
+            influences: ssd
+                .weights
+                .iter()
+                .map(|row| row.iter().map(twelve).collect::<Vec<_>>())
+                .collect(),
+            rest_positions: ssd.rest_positions.clone(),
+            corrections: Vec::new(),
+        };
+        let dual = DualQuaternionProgram {
+            weighted: ssd.clone(),
+        };
+        vec![
+            ("ssd", self.skin.clone()),
+            ("linear", self.skin.to_linear().expect("linear")),
+            (
+                "multi-weight",
+                self.with_program(VertexProgram::MultiWeight(multi)),
+            ),
+            (
+                "dual quaternion",
+                self.with_program(VertexProgram::DualQuaternion(dual)),
+            ),
+        ]
+    }
+
+    /// The same mesh with its vertices in no order.
+    fn shuffled(&self) -> Self {
+        let ssd = self.ssd();
+        let count = ssd.rest_positions.len();
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(|&i| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let program = VertexProgram::Ssd(SsdProgram {
+            rest_positions: order.iter().map(|&i| ssd.rest_positions[i]).collect(),
+            weights: order.iter().map(|&i| ssd.weights.row(i).to_vec()).collect(),
+            corrections: Vec::new(),
+        });
+        Self {
+            skin: self.with_program(program),
+            normals: order.iter().map(|&i| self.normals[i]).collect(),
+            pose: self.pose.clone(),
+        }
+    }
+}
+
+/// Weights of the nearest bones, falling with distance.
+fn nearest(p: DVec3, centers: &[DVec3], influences: usize) -> Vec<Weight> {
+    let mut near: Vec<(f64, usize)> = centers
+        .iter()
+        .enumerate()
+        .map(|(j, c)| (p.distance_squared(*c), j))
+        .collect();
+    near.select_nth_unstable_by(influences, |a, b| a.0.total_cmp(&b.0));
+    near.truncate(influences);
+    let share = |squared: f64| 1.0 / (squared + 1e-3);
+    let sum: f64 = near.iter().map(|n| share(n.0)).sum();
+    near.iter()
+        .map(|&(squared, j)| Weight {
+            bone: BoneId(j as u16),
+            weight: share(squared) / sum,
+        })
+        .collect()
 }
 
 /// What most programs do: one vertex after the other, four weights and four bones each.
@@ -132,20 +185,62 @@ fn plain_scalar(
     }
 }
 
-/// Times one skin in one way and prints a line: the tables of the documentation.
-fn line(
-    name: &str,
-    skin: &Skin,
-    pose: &Pose,
-    options: &PackOptions,
-    timing: &TimingOptions,
-) -> f64 {
+/// The arrays that `plain_scalar` works on.
+struct Plain {
+    palette: Vec<[[f32; 4]; 3]>,
+    rest: Vec<[f32; 3]>,
+    rest_normals: Vec<[f32; 3]>,
+    influences: Vec<[(u16, f32); 4]>,
+    positions: Vec<[f32; 3]>,
+    normals: Vec<[f32; 3]>,
+}
+
+impl Plain {
+    fn new(body: &Body) -> Self {
+        let ssd = body.ssd();
+        let inputs = body.skin.run_pose_program(&body.pose).expect("fits");
+        let posed_from_rest = body.skin.skeleton.posed_from_rest(&inputs.palette);
+        let rows = |m: &DAffine3| {
+            let c = [m.x_axis, m.y_axis, m.z_axis, m.translation];
+            [0, 1, 2].map(|r| [0, 1, 2, 3].map(|k| c[k][r] as f32))
+        };
+        let to_f32 = |v: &DVec3| v.as_vec3().to_array();
+        let four = |row: &[Weight]| std::array::from_fn(|k| (row[k].bone.0, row[k].weight as f32));
+        let count = ssd.rest_positions.len();
+        Self {
+            palette: posed_from_rest.iter().map(rows).collect(),
+            rest: ssd.rest_positions.iter().map(to_f32).collect(),
+            rest_normals: body.normals.iter().map(to_f32).collect(),
+            influences: ssd.weights.iter().map(four).collect(),
+            positions: vec![[0.0; 3]; count],
+            normals: vec![[0.0; 3]; count],
+        }
+    }
+
+    fn run(&mut self) {
+        plain_scalar(
+            black_box(&self.palette),
+            &self.rest,
+            &self.rest_normals,
+            &self.influences,
+            &mut self.positions,
+            &mut self.normals,
+        );
+    }
+
+    fn ns_per_vertex(&mut self) -> f64 {
+        best_time(&TimingOptions::default(), || self.run()) * 1e9 / self.rest.len() as f64
+    }
+}
+
+/// Times one skin in one way and prints a row.
+fn row(name: &str, skin: &Skin, pose: &Pose, options: &PackOptions, timing: &TimingOptions) -> f64 {
     let packed = PackedSkin::new(skin, options).expect("packs");
     let inputs = skin.run_pose_program(pose).expect("fits");
     let frame = packed.frame(&inputs).expect("fits");
     let timed = packed.time(&frame.inputs(), timing).expect("sizes agree");
     println!(
-        "{name:52} {:6.3} ns/vertex  {:6.1} GB/s  {:5.1} Gflop/s  {:5.1} B in {:4.1} B out  padding {:.3}  bones {:.2}",
+        "| {name:44} | {:6.2} | {:5.1} | {:5.1} | {:5.1} | {:4.1} | {:.3} | {:.2} |",
         timed.ns_per_vertex,
         timed.gigabytes_per_second,
         packed.flops_per_vertex() / timed.ns_per_vertex,
@@ -157,169 +252,250 @@ fn line(
     timed.ns_per_vertex
 }
 
-fn tables() {
-    let (skin, normals, pose) = body(100_000, 100, 4);
-    let rest = Normals::Rest(normals.clone());
-    let linear = skin.to_linear().expect("linear");
-    let timing = TimingOptions::default();
-    println!("\n100,000 vertices, 100 bones, 4 influences, one thread");
-    for set in InstructionSet::available() {
-        let blended = PackOptions {
-            normals: rest.clone(),
-            normal_length: NormalLength::AsBlended,
-            instruction_set: Some(set),
-            ..PackOptions::default()
-        };
-        let unit = PackOptions {
-            normal_length: NormalLength::Unit,
-            ..blended.clone()
-        };
-        let bare = PackOptions {
-            normals: Normals::None,
-            ..blended.clone()
-        };
-        let half = PackOptions {
-            precision: Precision::Quantized16,
-            ..blended.clone()
-        };
-        let scattered = TimingOptions {
-            output: TimedOutput::Vertices,
-            ..timing
-        };
-        let dual = as_dual_quaternions(&skin);
-        let multi = as_multi_weights(&skin);
-        for (name, skin) in [
-            ("ssd", &skin),
-            ("linear", &linear),
-            ("multi-weight", &multi),
-            ("dual quaternion", &dual),
-        ] {
-            line(
-                &format!("{set:?} {name}: positions"),
-                skin,
-                &pose,
-                &bare,
-                &timing,
-            );
-            line(
-                &format!("{set:?} {name}: + normals"),
-                skin,
-                &pose,
-                &blended,
-                &timing,
-            );
-            line(
-                &format!("{set:?} {name}: + unit normals"),
-                skin,
-                &pose,
-                &unit,
-                &timing,
-            );
-            line(
-                &format!("{set:?} {name}: + normals, 16 bits"),
-                skin,
-                &pose,
-                &half,
-                &timing,
-            );
-            line(
-                &format!("{set:?} {name}: + normals, caller's order"),
-                skin,
-                &pose,
-                &blended,
-                &scattered,
-            );
-        }
-    }
+fn heading(title: &str) {
+    println!(
+        "\n{title}\n| what | ns/vertex | GB/s | Gflop/s | B in | B out | padding | bones/vertex |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
 }
 
-/// From inside the second-level cache to beyond the last.
-fn sizes() {
-    println!("\nby size: ssd + normals, one thread");
+/// What the documentation states: `DERMIS_TABLES=all cargo bench --bench run`, or one of the names
+/// below instead of `all`.
+fn tables(wanted: &str) {
+    let wants = |name: &str| wanted == "all" || wanted == name;
     let timing = TimingOptions::default();
-    for count in [10_000, 100_000, 1_000_000, 4_000_000] {
-        let (skin, normals, pose) = body(count, 100, 4);
+    let options = |body: &Body, set| PackOptions {
+        normals: Normals::Rest(body.normals.clone()),
+        normal_length: NormalLength::AsBlended,
+        instruction_set: Some(set),
+        ..PackOptions::default()
+    };
+    for count in [10_000, 100_000] {
+        if !wants("programs") {
+            break;
+        }
+        let body = Body::new(count, 100, 4);
+        heading(&format!(
+            "{count} vertices, 100 bones, 4 influences, one thread"
+        ));
+        println!(
+            "| plain scalar code | {:.2} |",
+            Plain::new(&body).ns_per_vertex()
+        );
+        for set in InstructionSet::available() {
+            let blended = options(&body, set);
+            let bare = PackOptions {
+                normals: Normals::None,
+                ..blended.clone()
+            };
+            let unit = PackOptions {
+                normal_length: NormalLength::Unit,
+                ..blended.clone()
+            };
+            for (name, skin) in body.programs() {
+                row(
+                    &format!("{set:?} {name}"),
+                    &skin,
+                    &body.pose,
+                    &bare,
+                    &timing,
+                );
+                row(
+                    &format!("{set:?} {name}, normals"),
+                    &skin,
+                    &body.pose,
+                    &blended,
+                    &timing,
+                );
+                if name == "ssd" {
+                    row(
+                        &format!("{set:?} {name}, unit normals"),
+                        &skin,
+                        &body.pose,
+                        &unit,
+                        &timing,
+                    );
+                }
+            }
+        }
+        println!(
+            "| plain scalar code | {:.2} |",
+            Plain::new(&body).ns_per_vertex()
+        );
+    }
+
+    let body = Body::new(100_000, 100, 4);
+    let shuffled = body.shuffled();
+    let linear = body.skin.to_linear().expect("linear");
+    heading("layouts: 100000 vertices, normals, one thread");
+    let to_vertices = TimingOptions {
+        output: TimedOutput::Vertices,
+        ..timing
+    };
+    for set in InstructionSet::available() {
+        if !wants("layouts") {
+            break;
+        }
+        let sorted = options(&body, set);
+        let half = PackOptions {
+            precision: Precision::Quantized16,
+            ..sorted.clone()
+        };
+        let in_order = PackOptions {
+            layout: Layout::CallerOrder,
+            ..sorted.clone()
+        };
+        let streamed = PackOptions {
+            stores: Stores::Streamed,
+            ..sorted.clone()
+        };
+        let of_shuffled = PackOptions {
+            normals: Normals::Rest(shuffled.normals.clone()),
+            ..sorted.clone()
+        };
+        for (name, skin) in [("ssd", &body.skin), ("linear", &linear)] {
+            let row = |what: &str, options, timing| {
+                row(
+                    &format!("{set:?} {name}, {what}"),
+                    skin,
+                    &body.pose,
+                    options,
+                    timing,
+                )
+            };
+            row("blocks", &sorted, &timing);
+            row("blocks, streamed", &streamed, &timing);
+            row("blocks, 16 bits", &half, &timing);
+            row("sorted to vertices", &sorted, &to_vertices);
+            row("caller's order to vertices", &in_order, &to_vertices);
+        }
+        row(
+            &format!("{set:?} ssd, sorted to vertices, shuffled mesh"),
+            &shuffled.skin,
+            &shuffled.pose,
+            &of_shuffled,
+            &to_vertices,
+        );
+    }
+
+    heading("influences: 10000 vertices, positions, one thread");
+    for influences in [2, 4, 8] {
+        if !wants("influences") {
+            break;
+        }
+        let body = Body::new(10_000, 100, influences);
+        for set in InstructionSet::available() {
+            let bare = PackOptions {
+                normals: Normals::None,
+                ..options(&body, set)
+            };
+            for (name, skin) in body.programs().into_iter().take(2) {
+                row(
+                    &format!("{set:?} {name}, {influences} influences"),
+                    &skin,
+                    &body.pose,
+                    &bare,
+                    &timing,
+                );
+            }
+        }
+    }
+
+    heading("threads: ssd, normals");
+    for count in [10_000, 100_000] {
+        if !wants("threads") {
+            break;
+        }
+        let body = Body::new(count, 100, 4);
+        let best = options(&body, InstructionSet::best());
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a pool");
+            let threaded = TimingOptions {
+                threaded: true,
+                ..timing
+            };
+            pool.install(|| {
+                row(
+                    &format!("{count} vertices, {threads} threads"),
+                    &body.skin,
+                    &body.pose,
+                    &best,
+                    &threaded,
+                );
+            });
+        }
+    }
+
+    for count in [10_000, 1_000_000, 4_000_000] {
+        if !wants("sizes") {
+            break;
+        }
+        heading(&format!("{count} vertices: ssd, normals, one thread"));
+        let body = Body::new(count, 100, 4);
         for set in InstructionSet::available() {
             for stores in [Stores::Cached, Stores::Streamed] {
                 let options = PackOptions {
-                    normals: Normals::Rest(normals.clone()),
-                    normal_length: NormalLength::AsBlended,
-                    instruction_set: Some(set),
                     stores,
-                    ..PackOptions::default()
+                    ..options(&body, set)
                 };
-                line(
-                    &format!("{count} {set:?} {stores:?}"),
-                    &skin,
-                    &pose,
+                row(
+                    &format!("{set:?} {stores:?}"),
+                    &body.skin,
+                    &body.pose,
                     &options,
                     &timing,
                 );
             }
         }
-        // As many bytes as the skin moves.
+        let half = PackOptions {
+            precision: Precision::Quantized16,
+            ..options(&body, InstructionSet::best())
+        };
+        row("best set, 16 bits", &body.skin, &body.pose, &half, &timing);
+        // Half of what the skin moves is read, half written.
         let copied = copy_bandwidth(65 * count / 2, &timing);
         println!(
-            "{count} copy: cached {:.1} GB/s, streamed {:.1} GB/s",
+            "copy: cached {:.1} GB/s, streamed {:.1} GB/s",
             copied.cached, copied.streamed
         );
     }
 }
 
-fn plain(criterion: &mut Criterion) {
-    let (skin, normals, pose) = body(100_000, 100, 4);
-    let VertexProgram::Ssd(ssd) = &skin.program else {
-        panic!("made as SSD")
+/// 100,000 vertices with normals: every program with the best instructions, and plain code.
+fn programs(criterion: &mut Criterion) {
+    if let Ok(wanted) = std::env::var("DERMIS_TABLES") {
+        return tables(&wanted);
+    }
+    let body = Body::new(100_000, 100, 4);
+    let mut group = criterion.benchmark_group("run/normals");
+    group.throughput(Throughput::Elements(100_000));
+    let mut plain = Plain::new(&body);
+    group.bench_function("plain scalar", |bencher| bencher.iter(|| plain.run()));
+    let options = PackOptions {
+        normals: Normals::Rest(body.normals.clone()),
+        ..PackOptions::default()
     };
-    let inputs = skin.run_pose_program(&pose).expect("fits");
-    let palette: Vec<[[f32; 4]; 3]> = skin
-        .skeleton
-        .posed_from_rest(&inputs.palette)
-        .iter()
-        .map(|m| {
-            let c = [m.x_axis, m.y_axis, m.z_axis, m.translation];
-            [0, 1, 2].map(|r| [0, 1, 2, 3].map(|k| c[k][r] as f32))
-        })
-        .collect();
-    let to_f32 = |v: &DVec3| v.as_vec3().to_array();
-    let rest: Vec<_> = ssd.rest_positions.iter().map(to_f32).collect();
-    let rest_normals: Vec<_> = normals.iter().map(to_f32).collect();
-    let influences: Vec<[(u16, f32); 4]> = ssd
-        .weights
-        .iter()
-        .map(|row| std::array::from_fn(|k| (row[k].bone.0, row[k].weight as f32)))
-        .collect();
-    let mut positions = vec![[0.0; 3]; rest.len()];
-    let mut posed_normals = positions.clone();
-    let mut group = criterion.benchmark_group("run/plain");
-    group.throughput(Throughput::Elements(rest.len() as u64));
-    group.bench_function("scalar", |bencher| {
-        bencher.iter(|| {
-            plain_scalar(
-                black_box(&palette),
-                &rest,
-                &rest_normals,
-                &influences,
-                &mut positions,
-                &mut posed_normals,
-            );
+    for (name, skin) in body.programs() {
+        let packed = PackedSkin::new(&skin, &options).expect("packs");
+        let inputs = skin.run_pose_program(&body.pose).expect("fits");
+        let frame = packed.frame(&inputs).expect("fits");
+        let mut positions = vec![[Plane::ZERO; 3]; packed.block_count()];
+        let mut normals = positions.clone();
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let out = Output::Blocks {
+                    positions: &mut positions,
+                    normals: Some(&mut normals),
+                };
+                packed.evaluate(&frame.inputs(), out).expect("sizes agree");
+            });
         });
-    });
+    }
     group.finish();
 }
 
-fn all(criterion: &mut Criterion) {
-    let only = std::env::var("RUN_ONLY").unwrap_or_default();
-    if only.is_empty() || only == "tables" {
-        tables();
-    }
-    if only.is_empty() || only == "sizes" {
-        sizes();
-    }
-    if only.is_empty() {
-        plain(criterion);
-    }
-}
-
-criterion_group!(benches, all);
+criterion_group!(benches, programs);
 criterion_main!(benches);

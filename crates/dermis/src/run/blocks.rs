@@ -83,6 +83,26 @@ pub(super) fn form_blocks<'a>(
     blocks
 }
 
+/// Cuts the vertices into blocks in the order they come, each with all bones of its vertices.
+pub(super) fn consecutive_blocks<'a>(
+    vertex_count: usize,
+    bones_of: impl Fn(usize) -> &'a [u16],
+) -> Vec<BlockPlan> {
+    (0..vertex_count)
+        .step_by(BLOCK)
+        .map(|first| {
+            let vertices = first..vertex_count.min(first + BLOCK);
+            let mut bones: Vec<u16> = vertices.clone().flat_map(&bones_of).copied().collect();
+            bones.sort_unstable();
+            bones.dedup();
+            BlockPlan {
+                bones,
+                vertices: vertices.map(|v| v as u32).collect(),
+            }
+        })
+        .collect()
+}
+
 /// Joins part-filled blocks, those with most bones first, each with the one that saves most.
 fn merge(mut leftovers: Vec<BlockPlan>, pivots: bool) -> Vec<BlockPlan> {
     leftovers.sort_by_key(|block| {

@@ -59,6 +59,12 @@ pub enum Output<'a> {
 /// Blocks that one thread evaluates in one go: 2,048 vertices, some microseconds.
 const GRAIN: usize = 128;
 
+/// How many planes ahead of their use memory is asked for: more than a page, because the machine's
+/// own prefetching stops at the end of one and a block keeps it too busy to run ahead. At 4 million
+/// vertices AVX2 gained 18% and 16-bit planes 40%; within the caches it cost, so it is for large
+/// meshes only.
+const AHEAD: usize = 96;
+
 impl PackedSkin {
     /// Evaluates a frame on the calling thread. Allocates nothing.
     ///
@@ -293,12 +299,18 @@ impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
         let skin = self.skin;
         let unit = skin.normal_length == NormalLength::Unit;
         let mut target = self.job.target;
+        let large = matches!(target, Target::Blocks { stream: true, .. });
         let mut scratch = [[Plane::ZERO; 3]; 2];
         for k in 0..self.job.count {
             let block = self.job.first + k;
             let bones = skin.bone_starts[block] as usize..skin.bone_starts[block + 1] as usize;
             let first_plane = P::FIXED * block + P::PER_BONE * bones.start;
             let last_plane = P::FIXED * (block + 1) + P::PER_BONE * bones.end;
+            if large && let Some(soon) = self.planes.get(first_plane + AHEAD..last_plane + AHEAD) {
+                for plane in soon {
+                    simd.prefetch(plane);
+                }
+            }
             let corrections = match skin.correction_starts.get(block..block + 2) {
                 Some(&[start, end]) => &skin.corrections[start as usize..end as usize],
                 _ => &[],
@@ -334,7 +346,7 @@ impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
                 }
             }
         }
-        if matches!(target, Target::Blocks { stream: true, .. }) {
+        if large {
             simd.fence();
         }
     }

@@ -140,7 +140,7 @@ impl PackedSkin {
             }
         };
         evaluate()?;
-        let seconds = best_of(options.runs, options.run_time, || {
+        let seconds = best_time(options, || {
             evaluate().expect("it went well before");
         });
         let traffic = self.traffic(options.output);
@@ -167,7 +167,7 @@ pub fn copy_bandwidth(bytes: usize, options: &TimingOptions) -> CopyBandwidth {
     let from = vec![Plane([1.0; BLOCK]); planes];
     let mut to = vec![Plane::ZERO; planes];
     let [cached, streamed] = [false, true].map(|stream| {
-        let seconds = best_of(options.runs, options.run_time, || {
+        let seconds = best_time(options, || {
             copy_planes(InstructionSet::best(), &from, &mut to, stream);
             black_box(&mut to);
         });
@@ -178,10 +178,10 @@ pub fn copy_bandwidth(bytes: usize, options: &TimingOptions) -> CopyBandwidth {
 
 /// Seconds of one call: the least over all calls of all runs, so that what else the machine does
 /// counts little. Very short calls are timed in groups.
-fn best_of(runs: usize, run_time: Duration, mut call: impl FnMut()) -> f64 {
+pub fn best_time(options: &TimingOptions, mut call: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     let mut group = 1u32;
-    for _ in 0..runs.max(1) {
+    for _ in 0..options.runs.max(1) {
         let run = Instant::now();
         let mut done = false;
         while !done {
@@ -192,7 +192,7 @@ fn best_of(runs: usize, run_time: Duration, mut call: impl FnMut()) -> f64 {
                 true => group *= 2,
                 false => best = best.min(seconds / f64::from(group)),
             }
-            done = run.elapsed() >= run_time && best.is_finite();
+            done = run.elapsed() >= options.run_time && best.is_finite();
         }
     }
     best

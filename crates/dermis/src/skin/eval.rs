@@ -228,4 +228,56 @@ mod tests {
         let rigid = rigid_from_affine(&scaled, &rest.inverse());
         assert_eq!(rigid, DAffine3::IDENTITY, "scaling in place is no motion");
     }
+
+    /// Two bones in one place, the second turned by 180° about x; a vertex half-way between them.
+    fn twisted(program: impl Fn(SsdProgram) -> VertexProgram) -> DVec3 {
+        let frames = ["a", "b"].map(|name| (name.to_owned(), None, DAffine3::IDENTITY));
+        let skeleton = crate::rig::Skeleton::from_rest_frames(frames).expect("two roots");
+        let ssd = SsdProgram {
+            rest_positions: vec![DVec3::Y],
+            weights: [[0, 1].map(|j| Weight {
+                bone: crate::rig::BoneId(j),
+                weight: 0.5,
+            })]
+            .into_iter()
+            .collect(),
+            corrections: Vec::new(),
+        };
+        let skin = Skin::new(skeleton, program(ssd), Vec::new()).expect("valid");
+        // A hair less than 180°, so that the way round is not a toss-up.
+        let turn = DAffine3::from_rotation_x(std::f64::consts::PI - 1e-9);
+        let pose = Pose::new(vec![DAffine3::IDENTITY, turn]);
+        skin.evaluate(&pose).expect("fits")[0]
+    }
+
+    #[test]
+    fn dual_quaternions_keep_the_girth_that_linear_blending_loses() {
+        let blended = twisted(VertexProgram::Ssd);
+        assert!(blended.length() < 1e-8, "the tube collapses: {blended}");
+        let turned =
+            twisted(|weighted| VertexProgram::DualQuaternion(DualQuaternionProgram { weighted }));
+        assert!(turned.distance(DVec3::Z) < 1e-8, "a quarter turn: {turned}");
+    }
+
+    #[test]
+    fn twelve_equal_weights_are_one_weight() {
+        let shown = twisted(|ssd| {
+            let twelve = |w: &Weight| MultiWeight {
+                bone: w.bone,
+                weights: [[w.weight; 4]; 3],
+            };
+            let rows = ssd.weights.iter();
+            VertexProgram::MultiWeight(MultiWeightProgram {
+                influences: rows
+                    .map(|row| row.iter().map(twelve).collect::<Vec<_>>())
+                    .collect(),
+                rest_positions: ssd.rest_positions,
+                corrections: ssd.corrections,
+            })
+        });
+        assert!(
+            shown.distance(twisted(VertexProgram::Ssd)) < 1e-15,
+            "linear blending is the special case: {shown}"
+        );
+    }
 }
