@@ -58,7 +58,7 @@ pub fn body(options: &BodyOptions) -> Body {
         .collect();
     let skeleton = Skeleton::from_rest_frames(joints.iter().enumerate().map(|(j, joint)| {
         // A tree of about five levels, as deep as limbs are.
-        let parent = (j > 0).then(|| BoneId((j / 3) as u16));
+        let parent = (j > 0).then_some(BoneId((j / 3) as u16));
         (
             format!("bone {j}"),
             parent,
