@@ -461,6 +461,7 @@ impl<'a> Scatter<'a> {
         }
     }
 
+    #[cfg(feature = "threads")]
     pub(super) fn split_at(self, block: usize) -> (Self, Self) {
         let (left, right) = self.places.split_at(block);
         let part = |places| Self { places, ..self };

@@ -71,17 +71,18 @@ mod blocks;
 mod evaluate;
 mod face_normals;
 mod kernel;
+mod options;
 mod pack;
 mod plane;
 mod program;
+mod source;
 pub mod timing;
 
 pub use evaluate::{Frame, FrameInputs, Output};
 pub use face_normals::FaceNormals;
 pub use kernel::InstructionSet;
-pub use pack::{
-    Layout, NormalLength, Normals, PackOptions, PackedSkin, Precision, STREAMED_BYTES, Stores,
-};
+pub use options::{Layout, NormalLength, Normals, PackOptions, Precision, STREAMED_BYTES, Stores};
+pub use pack::PackedSkin;
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
 
 /// What can be wrong with packing or evaluating.
@@ -121,6 +122,18 @@ pub enum RunError {
     /// Normals were asked of a skin that was packed without.
     #[error("the skin was packed without normals: set PackOptions::normals")]
     NoNormals,
+    /// A number is NaN, or larger than 32 bits can say.
+    #[error("vertex {vertex} has a number that is not finite in 32 bits")]
+    NotFinite {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+    /// This machine does not have the instructions that were asked for.
+    #[error("this machine has no {set:?} instructions: leave instruction_set at None")]
+    MissingInstructions {
+        /// What was asked.
+        set: InstructionSet,
+    },
     /// The skin has more than 2³² influences.
     #[error("a packed skin holds at most 2^32 influences")]
     TooLarge,

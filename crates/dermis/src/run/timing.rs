@@ -4,9 +4,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use super::kernel::{InstructionSet, copy_planes};
-use super::pack::{KernelKind, Planes};
+use super::pack::Planes;
 use super::plane::{BLOCK, BlockXyz, Plane, QuantizedPlane};
 use super::program::CorrectionEntry;
+use super::source::KernelKind;
 use super::{FrameInputs, Output, PackedSkin, RunError};
 
 /// What is timed.
