@@ -91,6 +91,6 @@ pub enum Stores {
 /// Results of this size and more are streamed past the caches.
 ///
 /// Measured on a machine with 2 MB of second-level cache: from 2.4 MB on streaming was never slower
-/// to write (15% faster there, 20% at 100 MB), and at 0.25 MB it lost by 5%. The limit is higher
+/// to write (15% faster there, 40% at 100 MB), and at 0.25 MB it lost. The limit is higher
 /// because whoever reads the results next finds them only in memory.
 pub const STREAMED_BYTES: usize = 8 << 20;
