@@ -32,8 +32,8 @@ pub enum Layout {
     ///
     /// Results in the caller's order are then written in sequence. It pays when the mesh is in an
     /// order in which neighbours share bones, as after any vertex cache optimisation: compare
-    /// [`super::PackedSkin::bones_per_vertex`]. In random order it is many times slower. Dual quaternions
-    /// have to be sorted.
+    /// [`PackedSkin::bones_per_vertex`](super::PackedSkin::bones_per_vertex). In random order nearly
+    /// all bones meet in every block. Dual quaternions have to be sorted.
     CallerOrder,
 }
 
@@ -43,10 +43,12 @@ pub enum Precision {
     /// 32-bit floats.
     #[default]
     Full,
-    /// 16 bits between the least and greatest value within a block: half the memory.
+    /// 16 bits between the least and greatest value within a block: sixteen numbers take 40 bytes
+    /// instead of 64.
     ///
     /// Every number is off by at most 1/131070 of its range in the block; see
-    /// [`super::PackedSkin::largest_step`] for what that amounts to in a given skin. Corrections stay full.
+    /// [`PackedSkin::largest_step`](super::PackedSkin::largest_step) for what that amounts to in a
+    /// given skin. Corrections stay full.
     Quantized16,
 }
 

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use anyhow::Context;
-use dermis::mesh::Topology;
 use dermis::Skin;
+use dermis::mesh::Topology;
 use dermis_io::{Document, SkinRecord};
 use serde::Serialize;
 
