@@ -1,12 +1,13 @@
 //! One frame of a packed skin, or a crowd of them.
 
-use super::RunError;
 use super::kernel::{InstructionSet, Kernel, Scatter, Simd, dispatch};
-use super::pack::{KernelKind, NormalLength, PackedSkin, Planes, STREAMED_BYTES, Stores};
+use super::pack::{PackedSkin, Planes};
 use super::plane::{BLOCK, BlockXyz, PaletteEntry, Plane, Stored};
 use super::program::{
     BlockView, DualQuaternions, Linear, MultiWeight, Program, Ssd, dot3, linear_normals,
 };
+use super::source::KernelKind;
+use super::{NormalLength, RunError, STREAMED_BYTES, Stores};
 
 /// What changes from frame to frame.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +58,7 @@ pub enum Output<'a> {
 }
 
 /// Blocks that one thread evaluates in one go: 2,048 vertices, some microseconds.
+#[cfg(feature = "threads")]
 const GRAIN: usize = 128;
 
 /// How many planes ahead of their use memory is asked for: more than a page, because the machine's

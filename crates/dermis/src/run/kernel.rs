@@ -3,8 +3,8 @@
 //! A kernel is written once, over [`Simd`], and compiled three times. A value of type [`Avx2`] or
 //! [`Avx512`] is the proof that the machine has those instructions: only detection makes one, so
 //! the arithmetic on it is safe to call. `std::arch` was chosen over a SIMD crate because the
-//! kernels need fifteen operations in all; the crates bring hundreds, and none has the pair of
-//! 256-bit registers that lets AVX2 use each broadcast matrix entry twice.
+//! kernels need sixteen operations in all, and because AVX2 wants pairs of registers, so that each
+//! matrix entry is broadcast once for sixteen vertices (single registers were 1.5 times slower).
 //!
 //! The portable set is plain arrays that the compiler vectorises for whatever it targets. It does
 //! not fuse multiply and add, so its results differ from the others' in the last bits.
@@ -122,7 +122,7 @@ pub(super) trait Simd: Copy {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Portable;
 
-/// `PORTABLE_WIDTH` numbers: 8 was as fast as 4 with SSE2 and keeps AVX builds busy.
+/// Numbers at once: with SSE2, 8 was 10 to 25% faster than 4, whose matrix entries serve fewer.
 const PORTABLE_WIDTH: usize = 8;
 type Array = [f32; PORTABLE_WIDTH];
 
@@ -461,6 +461,7 @@ impl<'a> Scatter<'a> {
         }
     }
 
+    #[cfg(feature = "threads")]
     pub(super) fn split_at(self, block: usize) -> (Self, Self) {
         let (left, right) = self.places.split_at(block);
         let part = |places| Self { places, ..self };

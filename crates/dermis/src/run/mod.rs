@@ -81,6 +81,7 @@ mod chain;
 mod evaluate;
 mod face_normals;
 mod kernel;
+mod options;
 mod pack;
 mod pack_clip;
 mod palette;
@@ -88,6 +89,7 @@ mod plane;
 mod pose_buffer;
 mod program;
 mod sampler;
+mod source;
 mod timeline;
 pub mod timing;
 
@@ -95,9 +97,8 @@ pub use chain::{Mat3x4, PackedSkeleton};
 pub use evaluate::{Frame, FrameInputs, Output};
 pub use face_normals::FaceNormals;
 pub use kernel::InstructionSet;
-pub use pack::{
-    Layout, NormalLength, Normals, PackOptions, PackedSkin, Precision, STREAMED_BYTES, Stores,
-};
+pub use options::{Layout, NormalLength, Normals, PackOptions, Precision, STREAMED_BYTES, Stores};
+pub use pack::PackedSkin;
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
 pub use pose_buffer::PoseBuffer;
 pub use sampler::ClipSampler;
@@ -140,6 +141,18 @@ pub enum RunError {
     /// Normals were asked of a skin that was packed without.
     #[error("the skin was packed without normals: set PackOptions::normals")]
     NoNormals,
+    /// A number is NaN, or larger than 32 bits can say.
+    #[error("vertex {vertex} has a number that is not finite in 32 bits")]
+    NotFinite {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+    /// This machine does not have the instructions that were asked for.
+    #[error("this machine has no {set:?} instructions: leave instruction_set at None")]
+    MissingInstructions {
+        /// What was asked.
+        set: InstructionSet,
+    },
     /// The skin has more than 2³² influences.
     #[error("a packed skin holds at most 2^32 influences")]
     TooLarge,

@@ -2,117 +2,16 @@
 //!
 //! This is the only place where 64-bit numbers become 32-bit ones.
 
-use glam::{DAffine3, DVec3, DVec4};
+use glam::DAffine3;
 
 use super::blocks::{BlockPlan, consecutive_blocks, form_blocks};
 use super::kernel::{InstructionSet, PADDING, Places};
 use super::plane::{BLOCK, PaletteEntry, Plane, QuantizedPlane};
-use super::program::{CorrectionEntry, linear_normals};
-use super::{Frame, RunError};
-use crate::Rows;
+use super::program::CorrectionEntry;
+use super::source::{KernelKind, Move, Source, slot_in};
+use super::{Frame, Layout, NormalLength, Normals, PackOptions, Precision, RunError, Stores};
 use crate::rig::Palette;
-use crate::skin::{
-    Correction, DualQuaternion, PosedInputs, Skin, VertexProgram, heaviest, rigid_from_affine,
-};
-
-/// How a skin is packed.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PackOptions {
-    /// Which vertices share a block; default sorted.
-    pub layout: Layout,
-    /// Bits per stored number; default full.
-    pub precision: Precision,
-    /// Which normals to make; default none.
-    pub normals: Normals,
-    /// How long normals are; default unit.
-    pub normal_length: NormalLength,
-    /// How results are written; default by size.
-    pub stores: Stores,
-    /// Instructions to use; default the fastest that the machine has.
-    pub instruction_set: Option<InstructionSet>,
-}
-
-/// Which vertices share a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Layout {
-    /// Those with the same bones: least work, whatever the order of the mesh.
-    #[default]
-    Sorted,
-    /// Neighbours in the caller's order, with the bones of all sixteen.
-    ///
-    /// Results in the caller's order are then written in sequence. It pays when the mesh is in an
-    /// order in which neighbours share bones, as after any vertex cache optimisation: compare
-    /// [`PackedSkin::bones_per_vertex`]. In random order it is many times slower. Dual quaternions
-    /// have to be sorted.
-    CallerOrder,
-}
-
-/// How many bits a stored number has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Precision {
-    /// 32-bit floats.
-    #[default]
-    Full,
-    /// 16 bits between the least and greatest value within a block: half the memory.
-    ///
-    /// Every number is off by at most 1/131070 of its range in the block; see
-    /// [`PackedSkin::largest_step`] for what that amounts to in a given skin. Corrections stay full.
-    Quantized16,
-}
-
-/// What normals are made from.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Normals {
-    /// None.
-    #[default]
-    None,
-    /// Unit rest normals, one per vertex, moved by the blend of the matrices' linear parts.
-    ///
-    /// The common approximation: exact for rigid motions, wrong where bones scale unevenly and
-    /// where weights change along the surface.
-    Rest(Vec<DVec3>),
-    /// Two animation-space tangents per influence, aligned with the influences of a linear
-    /// program, projected like positions and crossed. The fourth numbers of a vertex sum to 0.
-    Tangents(Rows<[DVec4; 2]>),
-}
-
-/// How long normals are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum NormalLength {
-    /// 1, or 0 where the normal vanishes (shorter than 1e-15).
-    #[default]
-    Unit,
-    /// Whatever the blend gives: for callers whose shaders normalise anyway.
-    AsBlended,
-}
-
-/// How results are written to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Stores {
-    /// Past the caches when the results are larger than [`STREAMED_BYTES`].
-    #[default]
-    BySize,
-    /// Through the caches: for results that are read at once by the same core.
-    Cached,
-    /// Past the caches.
-    Streamed,
-}
-
-/// Results of this size and more are streamed past the caches.
-///
-/// Measured on a machine with 2 MB of second-level cache: from 2.4 MB on streaming was never slower
-/// to write (15% faster there, 20% at 100 MB), and at 0.25 MB it lost by 5%. The limit is higher
-/// because whoever reads the results next finds them only in memory.
-pub const STREAMED_BYTES: usize = 8 << 20;
-
-/// Which kernel runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KernelKind {
-    Ssd,
-    Linear { normal_planes: usize },
-    MultiWeight,
-    DualQuaternion,
-}
+use crate::skin::{DualQuaternion, PosedInputs, Skin, rigid_from_affine};
 
 /// Numbers of all blocks, one block after the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,9 +51,17 @@ impl PackedSkin {
     /// Packs a skin.
     ///
     /// # Errors
-    /// [`RunError::CountMismatch`] when normals do not belong to the skin, and
-    /// [`RunError::NotSupported`] for tangents on anything but a linear program.
+    /// [`RunError::CountMismatch`] and [`RunError::TangentCount`] when normals do not belong to the
+    /// skin; [`RunError::NotSupported`] for tangents on anything but a linear program, and for dual
+    /// quaternions in the caller's order; [`RunError::NotFinite`] for numbers too large for 32 bits;
+    /// [`RunError::MissingInstructions`].
     pub fn new(skin: &Skin, options: &PackOptions) -> Result<Self, RunError> {
+        let instruction_set = options.instruction_set.unwrap_or_else(InstructionSet::best);
+        if !InstructionSet::available().contains(&instruction_set) {
+            return Err(RunError::MissingInstructions {
+                set: instruction_set,
+            });
+        }
         let source = Source::new(skin, &options.normals)?;
         let bone_sets = source.bone_sets();
         let pivots = source.kernel == KernelKind::DualQuaternion;
@@ -176,7 +83,7 @@ impl PackedSkin {
         for plan in &plans {
             bones.extend_from_slice(&plan.bones);
             bone_starts.push(u32::try_from(bones.len()).map_err(|_| RunError::TooLarge)?);
-            planes.extend(source.planes(plan));
+            planes.extend(source.planes(plan)?);
         }
         let mut largest_step = 0.0;
         let planes = match options.precision {
@@ -198,7 +105,7 @@ impl PackedSkin {
             has_normals: !matches!(options.normals, Normals::None),
             normal_length: options.normal_length,
             stores: options.stores,
-            instruction_set: options.instruction_set.unwrap_or_else(InstructionSet::best),
+            instruction_set,
             bone_starts,
             bones,
             planes,
@@ -376,239 +283,4 @@ impl PackedSkin {
             coefficients: inputs.coefficients.iter().map(|&c| c as f32).collect(),
         })
     }
-}
-
-/// A displacement of a rest position, or of one influence.
-struct Move {
-    vertex: usize,
-    bone: Option<u16>,
-    correction: u32,
-    value: DVec4,
-}
-
-/// What is packed: a skin, its normals, and the kernel for them.
-struct Source<'a> {
-    skin: &'a Skin,
-    normals: &'a Normals,
-    kernel: KernelKind,
-    has_normals: bool,
-}
-
-impl<'a> Source<'a> {
-    fn new(skin: &'a Skin, normals: &'a Normals) -> Result<Self, RunError> {
-        let normal_planes = match normals {
-            Normals::None => linear_normals::NONE,
-            Normals::Rest(rest) => {
-                RunError::check_count("rest normals", skin.vertex_count(), rest.len())?;
-                linear_normals::VECTOR
-            }
-            Normals::Tangents(rows) => {
-                check_tangents(skin, rows)?;
-                let weighted = rows.items().iter().flatten().any(|t| t.w != 0.0);
-                match weighted {
-                    true => linear_normals::WEIGHTED_TANGENTS,
-                    false => linear_normals::TANGENTS,
-                }
-            }
-        };
-        let kernel = match &skin.program {
-            VertexProgram::Ssd(_) => KernelKind::Ssd,
-            VertexProgram::Linear(_) => KernelKind::Linear { normal_planes },
-            VertexProgram::MultiWeight(_) => KernelKind::MultiWeight,
-            VertexProgram::DualQuaternion(_) => KernelKind::DualQuaternion,
-        };
-        Ok(Self {
-            skin,
-            normals,
-            kernel,
-            has_normals: normal_planes > 0,
-        })
-    }
-
-    /// The distinct bones of every vertex, rising; with the pivot first for dual quaternions.
-    fn bone_sets(&self) -> Rows<u16> {
-        let mut sets = Rows::default();
-        let mut set: Vec<u16> = Vec::new();
-        for vertex in 0..self.skin.vertex_count() {
-            set.clear();
-            let mut pivot = None;
-            match &self.skin.program {
-                // A weight of 0 says nothing.
-                VertexProgram::Ssd(ssd) => {
-                    let used = ssd.weights.row(vertex).iter().filter(|w| w.weight != 0.0);
-                    set.extend(used.map(|w| w.bone.0));
-                }
-                VertexProgram::Linear(linear) => {
-                    set.extend(linear.influences.row(vertex).iter().map(|i| i.bone.0));
-                }
-                VertexProgram::MultiWeight(multi) => {
-                    set.extend(multi.influences.row(vertex).iter().map(|i| i.bone.0));
-                }
-                VertexProgram::DualQuaternion(dual) => {
-                    let row = dual.weighted.weights.row(vertex);
-                    set.extend(row.iter().map(|w| w.bone.0));
-                    pivot = heaviest(row).map(|w| w.bone.0);
-                }
-            }
-            set.sort_unstable_by_key(|&bone| (Some(bone) != pivot, bone));
-            set.dedup();
-            sets.push_row(set.iter().copied());
-        }
-        sets
-    }
-
-    /// The planes of one block, in the order that [`super::program`] draws.
-    fn planes(&self, plan: &BlockPlan) -> Vec<Plane> {
-        let fixed = if self.has_normals { 6 } else { 3 };
-        let (fixed, per_bone) = match self.kernel {
-            KernelKind::Ssd | KernelKind::DualQuaternion => (fixed, 1),
-            KernelKind::MultiWeight => (fixed, 12),
-            KernelKind::Linear { normal_planes } => (0, 4 + normal_planes),
-        };
-        let mut sums = vec![[0.0f64; BLOCK]; fixed + per_bone * plan.bones.len()];
-        for (lane, vertex) in plan.lanes().enumerate() {
-            if fixed > 0 {
-                let rest = self.rest_position(vertex);
-                (0..3).for_each(|c| sums[c][lane] = rest[c]);
-                if let Normals::Rest(normals) = self.normals {
-                    (0..3).for_each(|c| sums[3 + c][lane] = normals[vertex][c]);
-                }
-            }
-            self.each_number(vertex, |bone, k, number| {
-                let slot = slot_in(&plan.bones, bone);
-                sums[fixed + per_bone * slot + k][lane] += number;
-            });
-        }
-        sums.iter().map(|s| Plane(s.map(|x| x as f32))).collect()
-    }
-
-    fn rest_position(&self, vertex: usize) -> DVec3 {
-        match &self.skin.program {
-            VertexProgram::Ssd(ssd) => ssd.rest_positions[vertex],
-            VertexProgram::DualQuaternion(dual) => dual.weighted.rest_positions[vertex],
-            VertexProgram::MultiWeight(multi) => multi.rest_positions[vertex],
-            VertexProgram::Linear(_) => DVec3::ZERO,
-        }
-    }
-
-    /// Calls with every number that a vertex has for a bone: the bone, which plane, the number.
-    fn each_number(&self, vertex: usize, mut put: impl FnMut(u16, usize, f64)) {
-        match &self.skin.program {
-            VertexProgram::Ssd(ssd) => {
-                for w in ssd.weights.row(vertex).iter().filter(|w| w.weight != 0.0) {
-                    put(w.bone.0, 0, w.weight);
-                }
-            }
-            VertexProgram::DualQuaternion(dual) => {
-                for w in dual.weighted.weights.row(vertex) {
-                    put(w.bone.0, 0, w.weight);
-                }
-            }
-            VertexProgram::MultiWeight(multi) => {
-                for i in multi.influences.row(vertex) {
-                    for (row, weights) in i.weights.iter().enumerate() {
-                        for (column, &w) in weights.iter().enumerate() {
-                            put(i.bone.0, 3 * column + row, w);
-                        }
-                    }
-                }
-            }
-            VertexProgram::Linear(linear) => {
-                let bones = self.skin.skeleton.bones();
-                for (k, i) in linear.influences.row(vertex).iter().enumerate() {
-                    let mut put_all = |first: usize, numbers: &[f64]| {
-                        for (c, &x) in numbers.iter().enumerate() {
-                            put(i.bone.0, first + c, x);
-                        }
-                    };
-                    put_all(0, &i.p.to_array());
-                    match self.normals {
-                        Normals::None => {}
-                        Normals::Rest(normals) => {
-                            let frame = &bones[i.bone.index()].bone_from_rest;
-                            let n = i.p.w * frame.transform_vector3(normals[vertex]);
-                            put_all(4, &n.to_array());
-                        }
-                        Normals::Tangents(rows) => {
-                            let width = match self.kernel {
-                                KernelKind::Linear { normal_planes } => normal_planes / 2,
-                                _ => 0,
-                            };
-                            let [a, b] = rows.row(vertex)[k];
-                            put_all(4, &a.to_array()[..width]);
-                            put_all(4 + width, &b.to_array()[..width]);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn corrections(&self) -> Vec<Move> {
-        match &self.skin.program {
-            VertexProgram::Ssd(ssd) => rest_moves(&ssd.corrections),
-            VertexProgram::DualQuaternion(dual) => rest_moves(&dual.weighted.corrections),
-            VertexProgram::MultiWeight(multi) => rest_moves(&multi.corrections),
-            VertexProgram::Linear(linear) => {
-                let rows = &linear.influences;
-                let vertex_of: Vec<u32> = (0..rows.len())
-                    .flat_map(|v| std::iter::repeat_n(v as u32, rows.row(v).len()))
-                    .collect();
-                each_delta(&linear.corrections, |correction, index, value: DVec4| {
-                    Move {
-                        vertex: vertex_of[index] as usize,
-                        bone: Some(rows.items()[index].bone.0),
-                        correction,
-                        value,
-                    }
-                })
-            }
-        }
-    }
-}
-
-fn rest_moves(corrections: &[Correction<DVec3>]) -> Vec<Move> {
-    each_delta(corrections, |correction, vertex, value: DVec3| Move {
-        vertex,
-        bone: None,
-        correction,
-        value: value.extend(0.0),
-    })
-}
-
-fn each_delta<V: Copy>(
-    corrections: &[Correction<V>],
-    make: impl Fn(u32, usize, V) -> Move,
-) -> Vec<Move> {
-    let numbered = corrections.iter().enumerate();
-    numbered
-        .flat_map(|(m, c)| c.deltas.iter().map(move |d| (m as u32, d)))
-        .map(|(m, d)| make(m, d.index as usize, d.value))
-        .collect()
-}
-
-fn slot_in(bones: &[u16], bone: u16) -> usize {
-    let slot = bones.iter().position(|&b| b == bone);
-    slot.expect("a block has the bones of its vertices")
-}
-
-fn check_tangents(skin: &Skin, rows: &Rows<[DVec4; 2]>) -> Result<(), RunError> {
-    let VertexProgram::Linear(linear) = &skin.program else {
-        return Err(RunError::NotSupported {
-            what: "tangents",
-            program: skin.program.name(),
-            hint: "make the skin linear first, or use rest normals",
-        });
-    };
-    RunError::check_count("rows of tangents", linear.influences.len(), rows.len())?;
-    for (vertex, (tangents, row)) in rows.iter().zip(linear.influences.iter()).enumerate() {
-        if tangents.len() != row.len() {
-            return Err(RunError::TangentCount {
-                vertex,
-                expected: row.len(),
-                found: tangents.len(),
-            });
-        }
-    }
-    Ok(())
 }

@@ -4,9 +4,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use super::kernel::{InstructionSet, copy_planes};
-use super::pack::{KernelKind, Planes};
+use super::pack::Planes;
 use super::plane::{BLOCK, BlockXyz, Plane, QuantizedPlane};
 use super::program::CorrectionEntry;
+use super::source::KernelKind;
 use super::{FrameInputs, Output, PackedSkin, RunError};
 
 /// What is timed.
@@ -196,4 +197,50 @@ pub fn best_time(options: &TimingOptions, mut call: impl FnMut()) -> f64 {
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Normals, PackOptions};
+    use crate::synth::{TubeOptions, tube};
+
+    #[test]
+    fn bytes_are_counted_and_something_is_timed() {
+        let tube = tube(&TubeOptions {
+            ring_count: 64,
+            segment_count: 16,
+            bone_count: 2,
+            example_count: 0,
+        });
+        let skin = &tube.truth;
+        let normals = vec![glam::DVec3::X; skin.vertex_count()];
+        let options = PackOptions {
+            normals: Normals::Rest(normals),
+            ..PackOptions::default()
+        };
+        let packed = PackedSkin::new(skin, &options).expect("packs");
+        let blocks = packed.block_count();
+        let traffic = packed.traffic(TimedOutput::Blocks);
+        assert_eq!(traffic.written, blocks * 6 * 64, "six planes per block");
+        let bones = packed.bones.len();
+        let planes = 64 * (6 * blocks + bones);
+        let tables = 2 * bones + 4 * (blocks + 1) + 2 * 64;
+        assert_eq!(traffic.read, planes + tables, "six planes and the weights");
+        let frame = packed
+            .frame(
+                &skin
+                    .run_pose_program(&skin.skeleton.rest_pose())
+                    .expect("fits"),
+            )
+            .expect("fits");
+        let quick = TimingOptions {
+            runs: 1,
+            run_time: Duration::from_micros(100),
+            ..TimingOptions::default()
+        };
+        let timed = packed.time(&frame.inputs(), &quick).expect("sizes agree");
+        assert!(timed.ns_per_vertex > 0.0, "time passes");
+        assert!(copy_bandwidth(1 << 16, &quick).cached > 0.0, "bytes move");
+    }
 }
