@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::pack::KernelKind;
+use super::source::KernelKind;
 use super::{Mat3x4, PackedSkin, PaletteEntry, RunError};
 use crate::rig::Palette;
 
