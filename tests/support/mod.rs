@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 /// The top folder of the checkout.
-pub fn repository() -> PathBuf {
+pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
@@ -16,7 +16,7 @@ pub fn repository() -> PathBuf {
 ///
 /// `DERMIS_DATA` names the folder; without it, `../shared/data` beside the checkout is tried.
 /// A file that is missing from a folder that does exist fails the test.
-pub fn data(relative: &str) -> Option<PathBuf> {
+pub(crate) fn data(relative: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DERMIS_DATA")
         .map_or_else(|| repository().join("../shared/data"), PathBuf::from);
     if !folder.is_dir() {
@@ -38,7 +38,7 @@ pub fn data(relative: &str) -> Option<PathBuf> {
 /// The folder of the Node clients, or `None`, said aloud, where they are not installed.
 ///
 /// With `DERMIS_REQUIRE_CLIENTS` set, as the test command does, their absence fails the test.
-pub fn node_clients() -> Option<PathBuf> {
+pub(crate) fn node_clients() -> Option<PathBuf> {
     let folder = repository().join("clients");
     if folder.join("node_modules").is_dir() {
         return Some(folder);
@@ -54,7 +54,7 @@ pub fn node_clients() -> Option<PathBuf> {
 /// A Python with Blender's module `bpy`, or `None`, said aloud, where there is none.
 ///
 /// With `DERMIS_REQUIRE_CLIENTS` set, as the test command does, its absence fails the test.
-pub fn blender_python() -> Option<PathBuf> {
+pub(crate) fn blender_python() -> Option<PathBuf> {
     let python = repository().join("clients/.venv/bin/python");
     if python.is_file() {
         return Some(python);

@@ -1,9 +1,60 @@
 //! Fits real-time skinning models to example meshes.
+//!
+//! # A tour
+//!
+//! An [`ExampleSet`] is a rest mesh, a skeleton, and meshes in known poses. Here one is made by
+//! formula; `dermis_io` reads them from files.
+//!
+//! ```
+//! use dermis::fit::{SsdOptions, evaluate_fit, fit_ssd};
+//! use dermis::progress::Silent;
+//! use dermis::{BoneId, Split, VertexProgram};
+//!
+//! let arm = dermis::synth::arm(&Default::default());
+//! let examples = &arm.examples;
+//! assert_eq!(examples.skeleton().bone_count(), 3);
+//!
+//! // A fit makes a skin from the examples that it may see. `evaluate_fit` runs it once on all of
+//! // them, for the skin to keep, and again without some of them, to see what it does on those.
+//! let options = SsdOptions { max_influences: 2, ..SsdOptions::default() };
+//! let report = evaluate_fit(examples, &Split::EveryNth(4), |training| {
+//!     fit_ssd(examples, training, &options, &Silent)
+//! })?;
+//! let unseen = &report.held_out.as_ref().expect("a quarter was held out").measured.total;
+//! assert_eq!(unseen.example_count, 12);
+//! // Error over that of following one bone rigidly: blending gains little on a twisted forearm.
+//! assert!(unseen.enveloping_error_percent.expect("the arm is not rigid") > 70.0);
+//!
+//! // A skin turns a pose into positions.
+//! let mut pose = report.skin.skeleton.rest_pose();
+//! let elbow = report.skin.skeleton.find("forearm").expect("the arm has one");
+//! pose.parent_from_bone[elbow.index()] *= glam::DAffine3::from_rotation_z(1.2);
+//! let positions = report.skin.evaluate(&pose)?;
+//! assert_eq!(positions.len(), examples.rest().vertex_count());
+//!
+//! // Every linear model compiles to one vertex program.
+//! let linear = report.skin.to_linear()?;
+//! assert!(matches!(linear.program, VertexProgram::Linear(_)));
+//! let same = linear.evaluate(&pose)?;
+//! assert!(positions.iter().zip(&same).all(|(a, b)| a.distance(*b) < 1e-12));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Modules
+//!
+//! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`example`],
+//! [`skin`], [`normal`], [`measure`], [`fit`], [`run`]; beside them [`synth`] makes characters and
+//! [`progress`] tells how
+//! far a fit is. Fits and measures are in `f64`. Nothing here opens a file or prints.
+//!
+//! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
+//! rayon pool. Results are the same, bit for bit, on any number of threads and without it.
 
 pub mod example;
 pub mod fit;
 pub mod measure;
 pub mod mesh;
+pub mod normal;
 mod par;
 pub mod progress;
 pub mod rig;
@@ -18,3 +69,13 @@ pub use mesh::TriMesh;
 pub use rig::{BoneId, Clip, Palette, Pose, Skeleton};
 pub use rows::Rows;
 pub use skin::{Skin, VertexProgram};
+
+/// The README's Rust, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;
+
+/// The Rust of the guide to the run-time, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/run-a-skin.md")]
+struct RunGuideExamples;

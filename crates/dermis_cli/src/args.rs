@@ -66,18 +66,23 @@ Examples:
 A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in
 degrees; .tx, .ty, .tz move it in its parent; .s scales it; NAME=VALUE sets a morph target.")]
     Eval(EvalArgs),
+    /// Time the evaluation of a skin on this machine.
+    #[command(after_help = "\
+Examples:
+  dermis bench skin.glb
+  dermis bench --vertices 4000000 --json
+
+Without a file, a body made by formula is timed. Times are the best of several runs. The bytes that
+an evaluation moves are compared with what this machine copies, measured in the same run.")]
+    Bench(BenchArgs),
     /// Make a character that linear blend skinning cannot match, fit it, and show the result.
     #[command(after_help = "Example:\n  dermis demo my_demo")]
     Demo(DemoArgs),
 }
 
-/// Where meshes come from, for the commands that take sequences.
+/// How meshes are read, for the commands that take sequences.
 #[derive(Debug, Args)]
-pub(crate) struct InputArgs {
-    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
-    /// 'poses/*.obj' or 'frame_####.obj'.
-    #[arg(required = true, value_name = "IN")]
-    pub(crate) inputs: Vec<PathBuf>,
+pub(crate) struct SequenceArgs {
     /// The mesh in its rest pose, when it is not the first of the sequence.
     #[arg(long, value_name = "FILE")]
     pub(crate) rest: Option<PathBuf>,
@@ -102,12 +107,16 @@ pub(crate) struct InfoArgs {
 
 /// Arguments of `dermis convert`.
 #[derive(Debug, Args)]
+#[command(override_usage = "dermis convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct ConvertArgs {
+    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
+    /// 'poses/*.obj' or 'frame_####.obj'. The last one, OUT, is the file to write: .glb .gltf .obj
+    /// .ply .npz .pc2 .mdd
+    // One list: with OUT on its own, no option could stand between it and the inputs.
+    #[arg(required = true, value_name = "IN")]
+    pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) input: InputArgs,
-    /// The file to write: .glb .gltf .obj .ply .npz .pc2 .mdd
-    #[arg(required = true, value_name = "OUT")]
-    pub(crate) output: PathBuf,
+    pub(crate) sequence: SequenceArgs,
     /// The clip to turn into frames, when the input is a skin and the output a sequence.
     #[arg(long, value_name = "NAME")]
     pub(crate) clip: Option<String>,
@@ -122,8 +131,12 @@ pub(crate) struct ConvertArgs {
 /// Arguments of `dermis fit`.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
+    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
+    /// 'poses/*.obj' or 'frame_####.obj'.
+    #[arg(required = true, value_name = "IN")]
+    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    pub(crate) sequence: SequenceArgs,
     /// The skin to write, .glb or .gltf.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
@@ -133,7 +146,7 @@ pub(crate) struct FitArgs {
     /// The clip whose poses belong to the examples.
     #[arg(long, value_name = "NAME")]
     pub(crate) clip: Option<String>,
-    /// Frames per second at which the clip is sampled.
+    /// Frames per second at which clips are sampled; those of their keys unless given.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
     /// Which examples to test on without fitting to them: every:N, one (each in turn), none, or
@@ -184,9 +197,9 @@ pub(crate) struct EvalArgs {
     /// The clip to play.
     #[arg(long, value_name = "NAME", conflicts_with = "pose")]
     pub(crate) clip: Option<String>,
-    /// Frames per second at which the clip is sampled.
-    #[arg(long, value_name = "FPS", default_value_t = 30.0, value_parser = parse_fps)]
-    pub(crate) fps: f64,
+    /// Frames per second at which the clip is sampled; those of its keys unless given.
+    #[arg(long, value_name = "FPS", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
     /// A pose: rest, default, or a list such as 'forearm.rz=90, smile=0.5'. May be repeated.
     #[arg(long, value_name = "POSE")]
     pub(crate) pose: Vec<String>,
@@ -196,6 +209,29 @@ pub(crate) struct EvalArgs {
     /// Write the vertices as the file draws them, split at seams, instead of each point once.
     #[arg(long)]
     pub(crate) drawn: bool,
+}
+
+/// Arguments of `dermis bench`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// A file with a skin.
+    #[arg(value_name = "SKIN", conflicts_with_all = ["vertices", "influences", "bones"])]
+    pub(crate) skin: Option<PathBuf>,
+    /// Vertices of the made-up body.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = parse_positive)]
+    pub(crate) vertices: usize,
+    /// Bones that move each of its vertices.
+    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
+    pub(crate) influences: usize,
+    /// Bones that it has.
+    #[arg(long, value_name = "B", default_value_t = 100, value_parser = parse_positive)]
+    pub(crate) bones: usize,
+    /// Fit the time as a sum over vertices, influences and objects instead, for each program.
+    #[arg(long, conflicts_with = "skin")]
+    pub(crate) cost_model: bool,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `dermis demo`.

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Split};
 use dermis_io::Document;
 
-use crate::cmd::choose_clip;
+use crate::cmd::{choose_clip, sampling_rate};
 use crate::talk::Talk;
 
 /// Examples, and what the file around them has that a fit should keep.
@@ -33,7 +33,7 @@ pub(crate) fn prepare(
 ) -> anyhow::Result<Prepared> {
     let (document, skeleton, poses, clips) = match source.skeleton {
         Some(path) => with_skeleton_from(document, path, source, talk)?,
-        None if !document.frames.is_empty() => with_own_poses(document, talk)?,
+        None if !document.frames.is_empty() => with_own_poses(document, source, talk)?,
         None => from_own_clips(document, source)?,
     };
     let examples = document
@@ -58,7 +58,11 @@ pub(crate) fn prepare(
 type Assembled = (Document, Skeleton, Vec<Pose>, Vec<Clip>);
 
 /// A file that says which pose each of its frames is in.
-fn with_own_poses(document: Document, talk: &Talk) -> anyhow::Result<Assembled> {
+fn with_own_poses(
+    document: Document,
+    source: &PoseSource<'_>,
+    talk: &Talk,
+) -> anyhow::Result<Assembled> {
     let skeleton = own_skeleton(&document);
     let (Some(skeleton), false) = (skeleton, document.frame_poses.is_empty()) else {
         bail!(
@@ -69,7 +73,7 @@ fn with_own_poses(document: Document, talk: &Talk) -> anyhow::Result<Assembled> 
         );
     };
     let poses = document.frame_poses.clone();
-    let fps = document.frames_per_second.unwrap_or(24.0);
+    let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
     let clips = bake(&skeleton, &poses, fps, talk);
     Ok((document, skeleton, poses, clips))
 }
@@ -136,9 +140,9 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
     if chosen.is_empty() {
         bail!("{path}: has a skin but no clip, so there are no poses to fit to");
     }
-    let fps = source.fps.unwrap_or(30.0);
     let mut poses = Vec::new();
     for clip in &chosen {
+        let fps = sampling_rate(source.fps, clip);
         for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
             let pose = skin.sample(clip, time);
             document.frames.push(dermis_io::Frame {

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => cmd::convert::run(args, &talk),
         Command::Fit(args) => cmd::fit::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),
+        Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Demo(args) => cmd::demo::run(args, &talk),
     });
     match result {

@@ -1,6 +1,6 @@
 //! Whole files or none: bytes go to a temporary file beside the target, which then takes its name.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::IoError;
@@ -20,7 +20,14 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    std::fs::create_dir_all(folder).map_err(error)?;
+    std::fs::create_dir_all(folder).map_err(|source| {
+        // The system's reason would be "File exists", which sounds as if the target did.
+        let in_the_way = folder.ancestors().find(|above| above.is_file());
+        error(in_the_way.map_or(source, |file| {
+            let reason = format!("{} is a file, not a folder", file.display());
+            io::Error::new(io::ErrorKind::NotADirectory, reason)
+        }))
+    })?;
     let mut aside = tempfile::Builder::new()
         .prefix(".dermis-")
         .suffix(".part")

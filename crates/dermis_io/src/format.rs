@@ -264,8 +264,8 @@ fn pack(bytes: &[u8]) -> Vec<u8> {
 ///
 /// Frames of a document go to `.obj` and `.ply` as one file each: `out.obj` becomes
 /// `out_0001.obj` and so on, unless the name itself has a place for the number, as in
-/// `out.####.obj` or `out.%04d.obj`. Without frames the rest mesh is written. Point caches take
-/// all frames, or the rest mesh as their only one.
+/// `out.####.obj` or `out.%04d.obj`. A single frame needs no number. Without frames the rest mesh
+/// is written. Point caches take all frames, or the rest mesh as their only one.
 ///
 /// # Errors
 /// [`IoError::Write`], and [`IoError::Content`] when the format cannot hold the document.
@@ -316,19 +316,18 @@ pub fn write(
         )),
         Format::Obj => {
             let writer = ObjWriter::new(document, !moving);
-            write_numbered(path, moving, &frames(), |p| writer.to_bytes(p))
+            write_numbered(path, &frames(), |p| writer.to_bytes(p))
         }
         Format::Ply => {
             let writer = PlyWriter::new(document, options.ply, !moving);
-            write_numbered(path, moving, &frames(), |p| writer.to_bytes(p))
+            write_numbered(path, &frames(), |p| writer.to_bytes(p))
         }
     }
 }
 
-/// Writes one file per frame, or one file under the plain name when nothing moves.
+/// Writes one file per frame, or one file under the plain name when there is only one.
 fn write_numbered(
     path: &Path,
-    moving: bool,
     frames: &[&[DVec3]],
     to_bytes: impl Fn(&[DVec3]) -> Vec<u8>,
 ) -> Result<Vec<PathBuf>, IoError> {
@@ -336,7 +335,7 @@ fn write_numbered(
     for (k, positions) in frames.iter().enumerate() {
         let file = match sequence::NumberedName::of(path) {
             Some(pattern) => pattern.with_number(k + 1),
-            None if moving => numbered(path, k + 1, frames.len()),
+            None if frames.len() > 1 => numbered(path, k + 1, frames.len()),
             None => path.to_owned(),
         };
         let bytes = to_bytes(positions);

@@ -1,7 +1,6 @@
 //! Every format against real files and against itself.
 
 #[path = "../../../tests/support/mod.rs"]
-#[allow(unreachable_pub, reason = "several crates include it by path")]
 mod support;
 
 use std::path::Path;

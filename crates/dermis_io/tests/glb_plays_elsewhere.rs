@@ -5,10 +5,6 @@ mod clients;
 #[path = "glb_plays_elsewhere/documents.rs"]
 mod documents;
 #[path = "../../../tests/support/mod.rs"]
-#[allow(
-    unreachable_pub,
-    reason = "each test crate includes it as a private module"
-)]
 mod support;
 
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! Sets of files as one document.
 
 #[path = "../../../tests/support/mod.rs"]
-#[allow(unreachable_pub, reason = "several crates include it by path")]
 mod support;
 
 use std::path::{Path, PathBuf};

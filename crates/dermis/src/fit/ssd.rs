@@ -2,10 +2,10 @@
 //!
 //! Every vertex is a small problem of its own: find weights, none negative, summing to 1, at most a
 //! few of them, with which the bones' rigid predictions blend to what the examples show
-//! ([James05] §4, with the sum held exactly instead of by a soft row). Candidate bones are those
+//! (\[James05\] §4, with the sum held exactly instead of by a soft row). Candidate bones are those
 //! that predict the vertex best alone; [`SimplexLs`] does the rest.
 //!
-//! Optionally the rest positions are fitted too, in turn with the weights ([Mohr03] §4): with the
+//! Optionally the rest positions are fitted too, in turn with the weights (\[Mohr03\] §4): with the
 //! weights fixed, a vertex's best rest position is a 3×3 linear system.
 //!
 //! Linear blend skinning cannot turn without shrinking: a limb twisted by θ keeps `cos(θ/2)` of its

@@ -5,7 +5,7 @@ use glam::DAffine3;
 use crate::example::ExampleSet;
 use crate::par;
 
-/// Squared error of the best articulated rigid prediction of some examples ([Wang07] §7.1).
+/// Squared error of the best articulated rigid prediction of some examples (\[Wang07\] §7.1).
 ///
 /// Each vertex follows the one bone that predicts these very examples best, so the yardstick is the
 /// same whatever was fitted, and to whichever poses.

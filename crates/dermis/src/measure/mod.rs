@@ -29,12 +29,12 @@ pub struct Measures {
     /// How many examples were measured.
     pub example_count: usize,
     /// `1000 |A − A'|_F / √(3NF)`, the set's first mesh scaled to fit a unit ball tightly
-    /// ([Kavan10] §5).
+    /// (\[Kavan10\] §5).
     pub e_rms: f64,
     /// Error over that of the best rigid prediction, each vertex following one bone, in per cent
-    /// ([Wang07] §7.1); `None` when the rigid prediction is already exact.
+    /// (\[Wang07\] §7.1); `None` when the rigid prediction is already exact.
     pub enveloping_error_percent: Option<f64>,
-    /// Error over that of the best motionless prediction, in per cent ([Karni04]); `None` when
+    /// Error over that of the best motionless prediction, in per cent (\[Karni04\]); `None` when
     /// nothing moves.
     pub position_error_percent: Option<f64>,
     /// Mean distance over the rest box's diagonal.

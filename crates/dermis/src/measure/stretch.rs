@@ -2,7 +2,7 @@
 
 use glam::{DVec2, DVec3};
 
-/// L² texture stretch of a parametrised mesh ([Sander01] §3), 1 for an isometric map up to scale.
+/// L² texture stretch of a parametrised mesh (\[Sander01\] §3), 1 for an isometric map up to scale.
 ///
 /// `Γ` and `γ` are the singular values of the map from UV to surface, per triangle; the result is
 /// the area-weighted root mean square of `√((Γ² + γ²)/2)`, scaled so that the total areas in UV and

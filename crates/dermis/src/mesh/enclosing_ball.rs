@@ -2,7 +2,7 @@
 //!
 //! Grows a ball from the points that touch it: as long as a point lies outside, the farthest one
 //! joins, and the smallest ball of the at most five points is found by trying every subset that can
-//! span it ([Gartner99]'s pivot rule over a direct solve). The radius rises at every step, so it
+//! span it (\[Gartner99\]'s pivot rule over a direct solve). The radius rises at every step, so it
 //! ends; a few steps of O(n) are enough in practice.
 
 use glam::DVec3;

@@ -282,6 +282,32 @@ impl Clip {
             .collect()
     }
 
+    /// Frames per second on which all keys lie, when they lie on whole frames at all.
+    pub fn key_rate(&self) -> Option<f64> {
+        let start = self.start();
+        let mut times: Vec<f64> = self
+            .channels
+            .iter()
+            .flat_map(Channel::times)
+            .copied()
+            .collect();
+        times.sort_by(f64::total_cmp);
+        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
+        // Single-precision times of one key differ by far less than a millisecond.
+        let step = gaps.filter(|&gap| gap > 1e-3).reduce(f64::min)?;
+        let rate = 1.0 / step;
+        let rate = if (rate - rate.round()).abs() < 0.01 * rate {
+            rate.round()
+        } else {
+            rate
+        };
+        let on_frame = |&time: &f64| {
+            let frame = (time - start) * rate;
+            (frame - frame.round()).abs() < 0.02
+        };
+        times.iter().all(on_frame).then_some(rate)
+    }
+
     /// A clip with one linear key per pose, the first at time 0.
     ///
     /// Channels that never leave the skeleton's default are left out. Coefficients are keyed when
@@ -467,6 +493,7 @@ mod tests {
             );
         }
         assert_eq!(clip.frame_times(24.0).len(), 5, "as many frames as poses");
+        assert_eq!(clip.key_rate(), Some(24.0), "one key on every frame");
     }
 
     #[test]

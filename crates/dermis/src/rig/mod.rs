@@ -1,5 +1,6 @@
 //! Skeletons, poses and clips: what moves a skin.
 
+mod blend;
 mod clip;
 mod palette;
 mod pose;

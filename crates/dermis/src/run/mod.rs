@@ -4,7 +4,7 @@
 //! So the work is arranged once, when a skin is packed: vertices that use the same bones form blocks
 //! of sixteen, and each number of a block is a plane of sixteen neighbours in memory. A kernel then
 //! loads a matrix entry once, multiplies it into sixteen vertices in one or two instructions, and
-//! never gathers. This is the loop over bones of [Merry07] §7.4.1 turned inside out: his kept the
+//! never gathers. This is the loop over bones of \[Merry07\] §7.4.1 turned inside out: his kept the
 //! results in memory and added to them bone by bone; here they stay in registers.
 //!
 //! ```text
@@ -44,6 +44,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # From a clip to a palette
+//!
+//! [`ClipSampler`] writes a [`PoseBuffer`]; [`PoseBuffer::blend`] mixes two of them;
+//! [`PackedSkeleton::palette`] chains one down the tree to matrices, four bones at a time and without
+//! allocating. All three give what [`Clip::sample`](crate::Clip::sample),
+//! [`Pose::blend`](crate::Pose::blend) and [`Skeleton::palette`](crate::Skeleton::palette) give in
+//! double precision, to rounding. Only `+ − × ÷ √` are used there, never a library sine and never a
+//! fused multiply-add, so a pose is the same to the bit on every machine that rounds as IEEE 754 asks.
+//!
 //! # Accuracy
 //!
 //! Inputs are rounded to 32 bits once, and so is every product and sum. A result is off by at most
@@ -68,22 +77,32 @@
 //! quaternions. There is no GPU code here.
 
 mod blocks;
+mod chain;
 mod evaluate;
 mod face_normals;
 mod kernel;
 mod options;
 mod pack;
+mod pack_clip;
+mod palette;
 mod plane;
+mod pose_buffer;
 mod program;
+mod sampler;
 mod source;
+mod timeline;
 pub mod timing;
 
+pub use chain::{Mat3x4, PackedSkeleton};
 pub use evaluate::{Frame, FrameInputs, Output};
 pub use face_normals::FaceNormals;
 pub use kernel::InstructionSet;
 pub use options::{Layout, NormalLength, Normals, PackOptions, Precision, STREAMED_BYTES, Stores};
 pub use pack::PackedSkin;
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
+pub use pose_buffer::PoseBuffer;
+pub use sampler::ClipSampler;
+pub use timeline::loop_time;
 
 /// What can be wrong with packing or evaluating.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

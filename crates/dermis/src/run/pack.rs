@@ -43,7 +43,7 @@ pub struct PackedSkin {
     pub(super) correction_planes: Vec<Plane>,
     pub(super) places: Places,
     /// `Ĝ_j⁻¹`; empty when the kernel takes `G_j` itself.
-    bone_from_rest: Vec<DAffine3>,
+    pub(super) bone_from_rest: Vec<DAffine3>,
     largest_step: f64,
 }
 

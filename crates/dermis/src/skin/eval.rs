@@ -112,7 +112,7 @@ impl MultiWeight {
 }
 
 impl DualQuaternionProgram {
-    /// [Kavan08] §4: blend, divide by the length of the real part, apply.
+    /// \[Kavan08\] §4: blend, divide by the length of the real part, apply.
     fn evaluate(&self, motions: &[DualQuaternion], coefficients: &[f64]) -> Vec<DVec3> {
         let rest = self.weighted.corrected_rest(coefficients);
         self.weighted

@@ -52,7 +52,7 @@ pub struct MultiWeight {
     pub weights: [[f64; 4]; 3],
 }
 
-/// Multi-weight enveloping [Wang02]: `v_i = Σ_j (W_ij ∘ N_j) v̂_i`.
+/// Multi-weight enveloping \[Wang02\]: `v_i = Σ_j (W_ij ∘ N_j) v̂_i`.
 ///
 /// Each of the twelve entries of `N_j = G_j Ĝ_j⁻¹` has a weight of its own. Turning the whole
 /// character does not turn the result, because the entries of a matrix do not turn one by one.
@@ -66,7 +66,7 @@ pub struct MultiWeightProgram {
     pub corrections: Vec<Correction<DVec3>>,
 }
 
-/// Dual quaternion skinning [Kavan08]: the rigid motions of the bones are blended, not their
+/// Dual quaternion skinning \[Kavan08\]: the rigid motions of the bones are blended, not their
 /// matrices, so that a twist keeps its girth.
 ///
 /// Every `N_j` is taken as a rigid motion. A bone that scales or shears keeps where its origin goes

@@ -3,7 +3,7 @@
 //! Minimises `|Σ_j w_j u_j|²` over `w ≥ 0`, `Σ w = 1`, where `u_j = a_j − b` is what remains of the
 //! target `b` when bone `j` alone predicts it with `a_j`. Because the weights sum to 1, the
 //! residual of the blend is the blend of the residuals: the problem is the point of smallest norm
-//! in the convex hull of the `u_j`, and [Wolfe76]'s active-set method finds it exactly in a few
+//! in the convex hull of the `u_j`, and \[Wolfe76\]'s active-set method finds it exactly in a few
 //! steps. No soft row for the sum, and no cancellation of large coordinates.
 //!
 //! Each step prices every column against the current residual, O(n·m) for n columns of m numbers,
@@ -99,6 +99,10 @@ impl SimplexLs {
             count: columns.len() / row_count,
         };
         self.start(&problem);
+        if max_nonzeros == 1 {
+            // The column that is shortest on its own is the answer, and thinning could miss it.
+            return self.solution();
+        }
         // Every round lowers the error strictly, so it ends; the limit guards against rounding.
         for _ in 0..3 * problem.count {
             let shortlist = self.price(&problem, 0..problem.count);
@@ -464,6 +468,14 @@ mod tests {
         let worst = ratios.iter().copied().fold(0.0, f64::max);
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
         assert!(mean < 1.01 && worst < 1.25, "mean {mean}, worst {worst}");
+    }
+
+    #[test]
+    fn one_weight_goes_to_the_column_that_is_shortest_alone() {
+        // The blend of 1 and 2 is shorter than 0, but neither of them is.
+        let u = [[1.0, 0.0], [0.0, 1.1], [0.0, -1.1]].concat();
+        let found = SimplexLs::new().solve(&u, 2, 1);
+        assert_eq!(found.weights, [(0, 1.0)], "the best alone");
     }
 
     #[test]

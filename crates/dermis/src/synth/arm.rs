@@ -47,9 +47,10 @@ pub struct ArmPose {
 /// A motion that shows each difficulty alone and then both together.
 ///
 /// A third bends the elbow to 115° and back, a third turns the hand by 180° and back, a third does
-/// both at once.
+/// both at once. The way back is slower than the way there, so that no pose comes twice: a pose held
+/// out of a fit must not be among the others.
 pub fn arm_motion(frame_count: usize) -> Vec<ArmPose> {
-    let swing = |s: f64| 0.5 - 0.5 * (std::f64::consts::TAU * s).cos();
+    let swing = |s: f64| (std::f64::consts::PI * s.powf(0.77)).sin().powi(2);
     (0..frame_count)
         .map(|k| {
             let time = 3.0 * k as f64 / frame_count as f64;
@@ -245,6 +246,27 @@ mod tests {
             }
         }
         assert!(checked > 20, "only {checked} vertices on the hand");
+    }
+
+    #[test]
+    fn the_motion_takes_no_pose_twice() {
+        let motion = arm_motion(48);
+        for (k, a) in motion.iter().enumerate() {
+            let same = |b: &&ArmPose| {
+                (a.bend_rad - b.bend_rad).abs() + (a.twist_rad - b.twist_rad).abs() < 1e-3
+            };
+            let twins = motion[..k].iter().filter(same).count();
+            // The straight arm begins each third.
+            assert!(
+                twins == 0 || k % 16 == 0,
+                "frame {k} repeats an earlier pose"
+            );
+        }
+        let most = |angle: fn(&ArmPose) -> f64| motion.iter().map(angle).fold(0.0, f64::max);
+        assert!(
+            most(|p| p.twist_rad) > 3.1,
+            "the hand turns by nearly half a turn"
+        );
     }
 
     #[test]

@@ -60,35 +60,44 @@ impl Lathe {
 
     /// The surface with UVs: u once around, v along, cut along segment 0.
     pub(super) fn draw(&self, name: &str) -> DrawMesh {
-        let columns = self.segment_count + 1;
         let rows = self.ring_count + 2;
+        let is_pole = |row: usize| row == 0 || row == rows - 1;
         let mut part = DrawPart {
             mesh_name: name.to_owned(),
             ..DrawPart::default()
         };
         let mut uvs = Vec::new();
+        let mut row_starts = Vec::new();
         for row in 0..rows {
-            for column in 0..columns {
+            row_starts.push(part.points.len());
+            // A pole has a vertex for each triangle, in the middle of it; a ring closes on a seam.
+            let (extra, shift) = if is_pole(row) { (0, 0.5) } else { (1, 0.0) };
+            for column in 0..self.segment_count + extra {
                 let point = match row {
                     0 => 0,
-                    _ if row == rows - 1 => self.vertex_count() - 1,
+                    _ if is_pole(row) => self.vertex_count() - 1,
                     _ => 1 + (row - 1) * self.segment_count + column % self.segment_count,
                 };
                 part.points.push(point as u32);
-                let share = |k: usize, n: usize| k as f32 / (n - 1) as f32;
-                uvs.push([share(column, columns), share(row, rows)]);
+                let u = (column as f32 + shift) / self.segment_count as f32;
+                uvs.push([u, row as f32 / (rows - 1) as f32]);
             }
         }
-        let vertex = |row: usize, column: usize| (row * columns + column) as u32;
+        let vertex = |row: usize, column: usize| (row_starts[row] + column) as u32;
         for row in 0..rows - 1 {
             for column in 0..self.segment_count {
-                let [a, b] = [column, column + 1].map(|c| vertex(row, c));
-                let [c, d] = [column, column + 1].map(|c| vertex(row + 1, c));
-                // Where a row is one point, one of the two triangles has no area.
-                if row != 0 {
+                let next = column + 1;
+                if row == 0 {
+                    part.triangles
+                        .push([vertex(0, column), vertex(1, next), vertex(1, column)]);
+                } else if row == rows - 2 {
+                    let tip = vertex(row + 1, column);
+                    part.triangles
+                        .push([tip, vertex(row, column), vertex(row, next)]);
+                } else {
+                    let [a, b] = [column, next].map(|c| vertex(row, c));
+                    let [c, d] = [column, next].map(|c| vertex(row + 1, c));
                     part.triangles.push([a, b, d]);
-                }
-                if row != rows - 2 {
                     part.triangles.push([a, d, c]);
                 }
             }
@@ -149,6 +158,16 @@ mod tests {
             sorted(lathe.draw("test").point_triangles()),
             sorted(triangles),
             "the drawn surface is the same surface"
+        );
+        let part = &lathe.draw("test").parts[0];
+        let mut used = vec![false; part.points.len()];
+        part.triangles
+            .iter()
+            .flatten()
+            .for_each(|&v| used[v as usize] = true);
+        assert!(
+            used.iter().all(|&u| u),
+            "every drawn vertex belongs to a triangle"
         );
     }
 }

@@ -1,10 +1,12 @@
 //! Characters made by formula, of any size: for the demo, examples, tests and benches.
 
 mod arm;
+mod body;
 mod lathe;
 mod tube;
 
 pub use arm::{ArmOptions, ArmPose, arm, arm_motion};
+pub use body::{Body, BodyOptions, body};
 pub use tube::{Tube, TubeOptions, tube};
 
 use crate::example::ExampleSet;

@@ -1,32 +1,34 @@
 //! `dermis convert`: one format to another.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use dermis::Clip;
 use dermis_io::{Document, Format, Frame, WriteOptions};
 
-use super::{choose_clip, read_inputs};
+use super::{choose_clip, read_inputs, sampling_rate};
 use crate::Outcome;
 use crate::args::ConvertArgs;
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    let Some((output, inputs @ [_, ..])) = args.paths.split_last() else {
+        bail!("expected what to read and then the file to write, found only one name");
+    };
     // An unknown ending is refused before anything is read.
-    let format = Format::of(&args.output)?;
-    let mut document = read_inputs(&args.input, talk)?;
+    let format = Format::of(output)?;
+    let mut document = read_inputs(inputs, &args.sequence, talk)?;
     if let Some(fps) = args.fps {
         document.frames_per_second = Some(fps);
     }
     if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
         prepare_for_gltf(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
-        let fps = args.fps.unwrap_or(30.0);
-        bake_clip(&mut document, args.clip.as_deref(), fps)?;
+        bake_clip(&mut document, args.clip.as_deref(), args.fps)?;
         if matches!(format, Format::Glb | Format::Gltf) {
             keep_frames_only(&mut document);
         }
     }
     talk.check_stopped()?;
-    let files = dermis_io::write(&args.output, &document, &WriteOptions::default())?;
+    let files = dermis_io::write(output, &document, &WriteOptions::default())?;
     match &files[..] {
         [file] => talk.remark(format!("wrote {}", file.display())),
         [first, .., last] => talk.remark(format!(
@@ -48,7 +50,7 @@ fn prepare_for_gltf(
 ) -> anyhow::Result<()> {
     if frames_wanted {
         if document.frames.is_empty() {
-            anyhow::bail!(
+            bail!(
                 "{}: --frames needs frames, found none: name a clip with --clip to make them",
                 document.path.display()
             );
@@ -79,8 +81,9 @@ fn keep_frames_only(document: &mut Document) {
 }
 
 /// Replaces the frames by those of a clip.
-fn bake_clip(document: &mut Document, name: Option<&str>, fps: f64) -> anyhow::Result<()> {
+fn bake_clip(document: &mut Document, name: Option<&str>, fps: Option<f64>) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
+    let fps = sampling_rate(fps, &clip);
     let skin = super::skin_of(document)?;
     let mut frames = Vec::new();
     let mut poses = Vec::new();

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let picture = picture_rows(set, &fitted, &worst, Up::Y, 640, talk)?
         .remove(0)
         .to_png()?;
+    let html = report::html(&job, &fitted, talk)?;
     talk.check_stopped()?;
 
     let [examples, skin, page, png] =
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let document = skin_document(&prepared, &fitted);
     dermis_io::write(&skin, &document, &WriteOptions::default())?;
     dermis_io::write_file(&png, &picture)?;
-    job.write_report(&fitted, &page, talk)?;
+    dermis_io::write_file(&page, html.as_bytes())?;
     talk.clear();
 
     let mut out = std::io::stdout().lock();

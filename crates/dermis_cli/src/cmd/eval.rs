@@ -7,10 +7,10 @@ use dermis_io::{Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
 use super::pose_text::parse_pose;
-use super::{choose_clip, skin_of};
+use super::{choose_clip, sampling_rate, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Format::of(&args.output)?;
@@ -33,9 +33,9 @@ pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     talk.check_stopped()?;
     let files = dermis_io::write(&args.output, &result, &WriteOptions::default())?;
     talk.remark(format!(
-        "evaluated {} vertices in {} poses; wrote {}",
+        "evaluated {} vertices in {}; wrote {}",
         result.mesh.vertex_count(),
-        result.frames.len(),
+        plural(result.frames.len(), "pose"),
         match &files[..] {
             [file] => file.display().to_string(),
             files => format!("{} files like {}", files.len(), files[0].display()),
@@ -70,12 +70,17 @@ fn named_poses(
     }
     let clip = choose_clip(document, args.clip.as_deref())?;
     let frame = |(k, time)| (format!("{}_{k:04}", clip.name), skin.sample(clip, time));
-    Ok(clip
-        .frame_times(args.fps)
-        .into_iter()
-        .enumerate()
-        .map(frame)
-        .collect())
+    let times = clip.frame_times(sampling_rate(args.fps, clip));
+    Ok(times.into_iter().enumerate().map(frame).collect())
+}
+
+/// How fast the frames play: as asked, or as the clip they come from.
+fn frame_rate(args: &EvalArgs, document: &Document) -> Option<f64> {
+    let clip = choose_clip(document, args.clip.as_deref()).ok();
+    let of_clip = clip.filter(|_| args.pose.is_empty());
+    args.fps
+        .or_else(|| of_clip.map(|clip| sampling_rate(None, clip)))
+        .or(document.frames_per_second)
 }
 
 /// The frames with what a file of theirs can say beside them.
@@ -89,7 +94,7 @@ fn result_document(
     let mut result = Document {
         path: document.path.clone(),
         frames,
-        frames_per_second: Some(args.fps),
+        frames_per_second: frame_rate(args, document),
         ..Document::default()
     };
     if !args.drawn {

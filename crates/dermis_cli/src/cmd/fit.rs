@@ -33,7 +33,11 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         clip: args.clip.as_deref(),
         fps: args.fps,
     };
-    let prepared = prepare(read_inputs(&args.input, talk)?, &source, talk)?;
+    let prepared = prepare(
+        read_inputs(&args.inputs, &args.sequence, talk)?,
+        &source,
+        talk,
+    )?;
     let split = parse_split(&args.hold_out, prepared.set.examples().len())?;
     let job = FitJob {
         prepared: &prepared,
@@ -43,11 +47,16 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         command: report::command_line(),
     };
     let fitted = job.fit(talk)?;
+    // Pictures take a while, and who stops them wants no skin either.
+    let page = match &args.report {
+        Some(path) => Some((path, report::html(&job, &fitted, talk)?)),
+        None => None,
+    };
     talk.check_stopped()?;
     let skin = skin_document(&prepared, &fitted);
     dermis_io::write(&args.output, &skin, &WriteOptions::default())?;
-    if let Some(path) = &args.report {
-        job.write_report(&fitted, path, talk)?;
+    if let Some((path, page)) = page {
+        dermis_io::write_file(path, page.as_bytes())?;
     }
     talk.clear();
     let mut out = std::io::stdout().lock();
@@ -78,18 +87,6 @@ impl FitJob<'_> {
         Ok(evaluate_fit(set, &self.split, |training| {
             fit_ssd(set, training, &self.options, talk)
         })?)
-    }
-
-    pub(crate) fn write_report(
-        &self,
-        fitted: &FitReport,
-        path: &std::path::Path,
-        talk: &Talk,
-    ) -> anyhow::Result<()> {
-        let html = report::html(self, fitted, talk)?;
-        talk.check_stopped()?;
-        dermis_io::write_file(path, html.as_bytes())?;
-        Ok(())
     }
 }
 

@@ -1,27 +1,31 @@
 //! One file per command: checks the arguments, calls the library, prints the result.
 
+pub(crate) mod bench;
 pub(crate) mod convert;
+mod cost_model;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod fit;
 pub(crate) mod info;
 mod pose_text;
 
+use std::path::PathBuf;
+
 use anyhow::{Context, bail};
 use dermis::{Clip, Skin};
 use dermis_io::{Document, SequenceOptions};
 use glam::DVec3;
 
-use crate::args::InputArgs;
+use crate::args::SequenceArgs;
 use crate::talk::Talk;
 
 /// Reads the inputs of a command and passes on what had to be repaired.
-fn read_inputs(args: &InputArgs, talk: &Talk) -> anyhow::Result<Document> {
+fn read_inputs(inputs: &[PathBuf], args: &SequenceArgs, talk: &Talk) -> anyhow::Result<Document> {
     let options = SequenceOptions {
         rest: args.rest.clone(),
         mesh: args.mesh.clone(),
     };
-    let mut document = dermis_io::read_inputs(&args.inputs, &options)?;
+    let mut document = dermis_io::read_inputs(inputs, &options)?;
     talk.remark_notes(&document);
     if args.z_up_frames {
         for position in document
@@ -72,4 +76,9 @@ pub(crate) fn choose_clip<'a>(
             .find(|clip| clip.name == name)
             .with_context(|| format!("{path}: has no clip '{name}'; it has {}", names())),
     }
+}
+
+/// Frames per second at which to sample a clip: as asked, else on its keys, else 30.
+pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip) -> f64 {
+    asked.or_else(|| clip.key_rate()).unwrap_or(30.0)
 }

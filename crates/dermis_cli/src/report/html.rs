@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use base64::Engine;
 use dermis::fit::FitReport;
-use dermis::measure::{ExampleMeasures, Measures};
+use dermis::measure::ExampleMeasures;
 use dermis_render::{Axis, Chart, Draw, Marker, Point, Series};
 
-use super::table::{remarks, short};
+use super::table::{remarks, rows, short};
 use super::{choose_examples, picture_rows};
 use crate::cmd::fit::FitJob;
 use crate::talk::Talk;
@@ -15,13 +15,16 @@ use crate::talk::Talk;
 /// Side of each picture in pixels; shown at about half that, so that it is sharp on dense screens.
 const PICTURE_SIZE: u32 = 560;
 
+/// Width of charts in CSS pixels: that of the page.
+const CHART_WIDTH: u32 = 1100;
+
 const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:1160px;\
 margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
 th,td{padding:.3rem .9rem;text-align:right;border-bottom:1px solid #ddd}\
-th:first-child,td:first-child{text-align:left;padding-left:0}\
+th:first-child,td:first-child{text-align:left;padding-left:0;white-space:nowrap}\
 img{width:100%;height:auto;margin:.4rem 0}\
 code{background:#f3f3f3;padding:.15rem .35rem;border-radius:3px;overflow-wrap:anywhere}\
 svg{max-width:100%;height:auto}.note{color:#555}";
@@ -30,7 +33,7 @@ svg{max-width:100%;height:auto}.note{color:#555}";
 pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow::Result<String> {
     let set = &job.prepared.set;
     let chosen = choose_examples(fitted);
-    let rows = picture_rows(set, fitted, &chosen, job.up, PICTURE_SIZE, talk)?;
+    let pictures = picture_rows(set, fitted, &chosen, job.up, PICTURE_SIZE, talk)?;
     let mut page = String::new();
     let p = &mut page;
     // Writing to a string cannot fail.
@@ -51,7 +54,7 @@ pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow:
     );
     numbers(p, fitted);
     let _ = writeln!(p, "<h2>What it looks like</h2>");
-    for (image, c) in rows.iter().zip(&chosen) {
+    for (image, c) in pictures.iter().zip(&chosen) {
         let encoded = base64::engine::general_purpose::STANDARD.encode(image.to_png()?);
         let name = escape(&set.examples()[c.index].name);
         let _ = writeln!(
@@ -92,7 +95,7 @@ fn numbers(p: &mut String, fitted: &FitReport) {
          <th>position error</th><th>mean distance</th><th>max distance</th>\
          <th>mean normal angle</th><th>max</th></tr>\n",
     );
-    let mut row = |name: &str, m: &Measures| {
+    for (name, m) in rows(fitted) {
         let percent = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.2}%"));
         let _ = writeln!(
             p,
@@ -107,12 +110,7 @@ fn numbers(p: &mut String, fitted: &FitReport) {
             m.mean_normal_angle_deg,
             m.max_normal_angle_deg,
         );
-    };
-    if let Some(held_out) = &fitted.held_out {
-        row("fitted to", &held_out.training.total);
-        row("held out", &held_out.measured.total);
     }
-    row("all (skin as written)", &fitted.overall.total);
     p.push_str("</table>\n");
     let cost = &fitted.cost;
     let _ = writeln!(
@@ -181,6 +179,7 @@ fn error_chart(fitted: &FitReport) -> Chart {
             points,
         )],
         open_means: "held out".to_owned(),
+        width: CHART_WIDTH,
         ..Chart::default()
     }
 }
@@ -196,6 +195,7 @@ fn round_chart(fitted: &FitReport) -> Chart {
         x: Axis::linear("round of rest positions and weights"),
         y: Axis::linear("rms distance, model units").from_zero(),
         series: vec![Series::new("all examples", Draw::LineAndPoints, points)],
+        width: CHART_WIDTH,
         ..Chart::default()
     }
 }

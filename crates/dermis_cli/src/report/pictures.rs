@@ -88,7 +88,7 @@ pub(crate) fn picture_rows(
     let errors = shots
         .iter()
         .flat_map(|shot: &Shot| shot.percent.iter().copied());
-    let scale = HeatScale::fitting(errors, "% of diagonal");
+    let scale = HeatScale::fitting(errors, "% of size");
     let total = 3 * shots.len();
     let mut rows = Vec::new();
     for (number, shot) in shots.iter().enumerate() {
@@ -112,16 +112,19 @@ pub(crate) fn picture_rows(
         let panels = [
             Panel::new(
                 view.draw(&shot.target, None)?,
-                format!("target: {}", shot.name),
+                format!("example: {}", shot.name),
             ),
             Panel::new(view.draw(&shot.fit, None)?, "linear blend skinning"),
             Panel::new(
                 view.draw(&shot.fit, Some(heat))?,
-                format!("error, at most {worst:.2}%"),
+                format!("error, at most {worst:.2}% of the diagonal"),
             ),
         ];
+        // Pictures are shown at about half their size: text this large reads as body text.
+        let text_px = size as f32 / 22.0;
         let style = SheetStyle {
-            legend: Some(scale.legend(LegendSide::Vertical, size - 40, 15.0)),
+            legend: Some(scale.legend(LegendSide::Vertical, size - 60, text_px)),
+            caption_px: text_px,
             ..SheetStyle::default()
         };
         rows.push(sheet(&panels, &style));

@@ -21,7 +21,7 @@ pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
         "{:<24}{:>9}{:>9}{:>9}{:>11}{:>11}{:>9}{:>9}",
         "examples", "count", "E_RMS", "EE %", "mean dist", "max dist", "normal", "worst"
     ));
-    let mut row = |name: &str, m: &Measures| {
+    for (name, m) in rows(fitted) {
         let ee = m.enveloping_error_percent;
         line(format_args!(
             "{name:<24}{:>9}{:>9}{:>9}{:>10.4}%{:>10.4}%{:>8.2}°{:>8.1}°",
@@ -33,12 +33,7 @@ pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
             m.mean_normal_angle_deg,
             m.max_normal_angle_deg,
         ));
-    };
-    if let Some(held_out) = &fitted.held_out {
-        row("fitted to", &held_out.training.total);
-        row("held out", &held_out.measured.total);
     }
-    row("all (skin as written)", &fitted.overall.total);
     let cost = &fitted.cost;
     line(format_args!(
         "{} vertices, {} bones, {:.2} influences per vertex (at most {}), {:.1} bytes per vertex, \
@@ -55,6 +50,17 @@ pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
     }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// The rows of the error table.
+pub(super) fn rows(fitted: &FitReport) -> Vec<(&'static str, &Measures)> {
+    let mut rows = Vec::new();
+    if let Some(held_out) = &fitted.held_out {
+        rows.push(("fitted to", &held_out.training.total));
+        rows.push(("held out", &held_out.measured.total));
+    }
+    rows.push(("all (skin as written)", &fitted.overall.total));
+    rows
 }
 
 /// Three decimals, or the order of magnitude where those would say only zero.
@@ -90,7 +96,7 @@ pub(super) fn remarks(fitted: &FitReport) -> Vec<String> {
             .map(|[bone, parent]| format!("{bone}/{parent}"))
             .collect();
         remarks.push(format!(
-            "{} never left their parent in the examples, so how the two share weight is \
+            "{} moved only with the parent in all examples, so how the two share weight is \
              arbitrary: {}",
             plural(pairs.len(), "bone"),
             list(&pairs)

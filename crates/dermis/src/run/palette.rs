@@ -1,0 +1,123 @@
+//! From the matrices of [`PackedSkeleton`](super::PackedSkeleton) to the palette of a kernel.
+
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::source::KernelKind;
+use super::{Mat3x4, PackedSkin, PaletteEntry, RunError};
+use crate::rig::Palette;
+
+impl PackedSkin {
+    /// Writes `G_j`, as [`PackedSkeleton::palette`](super::PackedSkeleton::palette) makes them, as
+    /// this skin's kernel takes them.
+    ///
+    /// Like [`PackedSkin::fill_palette`], but from single precision and without allocating, except
+    /// for dual quaternions, whose motions are made in double precision.
+    ///
+    /// # Errors
+    /// [`RunError::CountMismatch`] when either list has another number of bones.
+    pub fn load_palette(
+        &self,
+        model_from_bone: &[Mat3x4],
+        out: &mut [PaletteEntry],
+    ) -> Result<(), RunError> {
+        RunError::check_count("matrices", self.bone_count, model_from_bone.len())?;
+        RunError::check_count("palette entries", self.bone_count, out.len())?;
+        match self.kernel {
+            KernelKind::Linear { .. } => {
+                for (entry, matrix) in out.iter_mut().zip(model_from_bone) {
+                    *entry = PaletteEntry::from_rows(rows(matrix));
+                }
+            }
+            KernelKind::Ssd | KernelKind::MultiWeight => {
+                let rest = &self.bone_from_rest;
+                for ((entry, matrix), rest) in out.iter_mut().zip(model_from_bone).zip(rest) {
+                    *entry = PaletteEntry::from_rows(times(&rows(matrix), rest));
+                }
+            }
+            KernelKind::DualQuaternion => {
+                let model_from_bone = model_from_bone.iter().map(to_affine).collect();
+                self.fill_palette(&Palette { model_from_bone }, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rows(matrix: &Mat3x4) -> [[f32; 4]; 3] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = *matrix;
+    [[a, b, c, d], [e, f, g, h], [i, j, k, l]]
+}
+
+/// A matrix by rows times an affine one.
+fn times(matrix: &[[f32; 4]; 3], rest: &DAffine3) -> [[f32; 4]; 3] {
+    let [x, y, z] = [
+        rest.matrix3.x_axis,
+        rest.matrix3.y_axis,
+        rest.matrix3.z_axis,
+    ];
+    let columns = [x, y, z, rest.translation].map(|column| column.as_vec3());
+    matrix.map(|row| {
+        let linear = glam::Vec3::new(row[0], row[1], row[2]);
+        let mut product = columns.map(|column| linear.dot(column));
+        product[3] += row[3];
+        product
+    })
+}
+
+fn to_affine(matrix: &Mat3x4) -> DAffine3 {
+    let rows = rows(matrix).map(|row| row.map(f64::from));
+    let column = |k: usize| DVec3::new(rows[0][k], rows[1][k], rows[2][k]);
+    DAffine3 {
+        matrix3: DMat3::from_cols(column(0), column(1), column(2)),
+        translation: column(3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{PackOptions, PackedSkeleton, PoseBuffer};
+    use super::*;
+    use crate::skin::{DualQuaternionProgram, Skin, VertexProgram};
+    use crate::synth::{BodyOptions, body};
+
+    #[test]
+    fn it_is_the_palette_of_the_double_precision_pose_to_rounding() {
+        let body = body(&BodyOptions {
+            vertex_count: 500,
+            influences: 3,
+            bone_count: 40,
+        });
+        let VertexProgram::Ssd(ssd) = &body.skin.program else {
+            panic!("the body is a linear blend skin");
+        };
+        let dual = VertexProgram::DualQuaternion(DualQuaternionProgram {
+            weighted: ssd.clone(),
+        });
+        let linear = body.skin.to_linear().expect("linear").program;
+        for program in [body.skin.program.clone(), linear, dual] {
+            let skin = Skin {
+                program,
+                ..body.skin.clone()
+            };
+            let packed = PackedSkin::new(&skin, &PackOptions::default()).expect("it packs");
+            let exact = packed.frame(&skin.run_pose_program(&body.pose).expect("its own pose"));
+            let mut pose = PoseBuffer::new(&skin.skeleton, &[]);
+            for (id, local) in skin.skeleton.ids().zip(&body.pose.parent_from_bone) {
+                pose.set_local(id, &crate::rig::Trs::from_affine(local).0);
+            }
+            let mut matrices = vec![[0.0; 12]; packed.bone_count()];
+            PackedSkeleton::new(&skin.skeleton)
+                .palette(&pose, &mut matrices)
+                .expect("as many bones");
+            let mut found = vec![PaletteEntry::default(); packed.bone_count()];
+            packed
+                .load_palette(&matrices, &mut found)
+                .expect("as many bones");
+            for (a, b) in exact.expect("it fits").palette.iter().zip(&found) {
+                for (a, b) in a.columns.iter().flatten().zip(b.columns.iter().flatten()) {
+                    assert!((a - b).abs() < 1e-5, "{a} against {b}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! `dermis bench`: how fast a skin is on this machine, and how fast the machine could be.
+
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use dermis::mesh::vertex_normals;
+use dermis::normal::tangents_from_rest_normals;
+use dermis::run::timing::{TimedOutput, Timing, TimingOptions, copy_bandwidth};
+use dermis::run::{InstructionSet, Normals, PackOptions, PackedSkin};
+use dermis::skin::{DualQuaternionProgram, MultiWeight, MultiWeightProgram, SsdProgram};
+use dermis::synth::{BodyOptions, body};
+use dermis::{Pose, Skin, TriMesh, VertexProgram};
+use serde::Serialize;
+
+use super::{cost_model, skin_of};
+use crate::Outcome;
+use crate::args::BenchArgs;
+use crate::talk::Talk;
+
+/// Everything that was measured; the JSON form is this, field by field.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    vertices: usize,
+    bones: usize,
+    mean_influences: f64,
+    instructions: String,
+    threads: usize,
+    /// The plain evaluation in double precision that the others are tested against.
+    plain_ns_per_vertex: f64,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    program: &'static str,
+    normals: &'static str,
+    output: &'static str,
+    threads: usize,
+    ns_per_vertex: f64,
+    million_vertices_per_second: f64,
+    bytes_per_vertex: f64,
+    gigabytes_per_second: f64,
+    /// Of the bandwidth of a copy of as many bytes by one thread, in the same run.
+    share_of_copy: f64,
+    gigaflops: f64,
+    /// Slots over vertices: what filling up blocks of sixteen costs.
+    padding: f64,
+}
+
+/// A skin packed one way.
+pub(super) struct Case {
+    pub(super) program: &'static str,
+    pub(super) normals: &'static str,
+    pub(super) packed: PackedSkin,
+    pub(super) skin: Skin,
+}
+
+pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    if args.cost_model {
+        return cost_model::run(args, talk);
+    }
+    let (mesh, skin, pose) = subject(args, talk)?;
+    if skin.vertex_count() == 0 {
+        bail!("there is no vertex to move");
+    }
+    let cases = cases(&mesh, &skin)?;
+    let mut rows = Vec::new();
+    let threads = rayon::current_num_threads();
+    let total = 3 * cases.len();
+    for (number, case) in cases.iter().enumerate() {
+        let kinds = [
+            (TimedOutput::Blocks, false),
+            (TimedOutput::Blocks, true),
+            (TimedOutput::Vertices, false),
+        ];
+        for (step, (output, threaded)) in kinds.into_iter().enumerate() {
+            use dermis::progress::Progress;
+            talk.report("timing", 3 * number + step, total);
+            talk.check_stopped()?;
+            let options = TimingOptions {
+                output,
+                threaded,
+                ..TimingOptions::default()
+            };
+            rows.push(time(
+                case,
+                &pose,
+                &options,
+                if threaded { threads } else { 1 },
+            )?);
+        }
+    }
+    let report = Report {
+        vertices: skin.vertex_count(),
+        bones: skin.skeleton.bone_count(),
+        mean_influences: dermis::measure::Cost::of(&skin).mean_influences,
+        instructions: format!("{:?}", InstructionSet::best()),
+        threads,
+        plain_ns_per_vertex: time_plain(&skin, &pose)?,
+        rows,
+    };
+    talk.clear();
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&report).context("numbers are plain JSON")?,
+        false => table(&report),
+    };
+    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    Ok(Outcome::Done)
+}
+
+/// What is timed: a file's skin in the middle of its first clip, or a body made by formula.
+fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<(TriMesh, Skin, Pose)> {
+    let Some(path) = &args.skin else {
+        let body = body(&BodyOptions {
+            vertex_count: args.vertices,
+            influences: args.influences,
+            bone_count: args.bones,
+        });
+        return Ok((body.mesh, body.skin, body.pose));
+    };
+    let document = dermis_io::read(path)?;
+    talk.remark_notes(&document);
+    let skin = skin_of(&document)?.clone();
+    let pose = match (&document.clips[..], &document.frame_poses[..]) {
+        ([clip, ..], _) => skin.sample(clip, 0.5 * (clip.start() + clip.end())),
+        ([], [.., last]) => last.clone(),
+        ([], []) => skin.skeleton.default_pose(),
+    };
+    Ok((document.mesh, skin, pose))
+}
+
+/// The skin as every vertex program that can hold it.
+pub(super) fn cases(mesh: &TriMesh, skin: &Skin) -> anyhow::Result<Vec<Case>> {
+    let rest_normals = vertex_normals(mesh.positions(), mesh.triangles());
+    let tangents = tangents_from_rest_normals(skin, &rest_normals)?.four_vectors();
+    let mut list = vec![
+        ("linear", "none", skin.to_linear()?, Normals::None),
+        (
+            "linear",
+            "tangents",
+            skin.to_linear()?,
+            Normals::Tangents(tangents),
+        ),
+    ];
+    if let VertexProgram::Ssd(ssd) = &skin.program {
+        let with = |program| Skin {
+            program,
+            ..skin.clone()
+        };
+        let rest = Normals::Rest(rest_normals);
+        let multi = with(VertexProgram::MultiWeight(same_weights(ssd)));
+        let dual = with(VertexProgram::DualQuaternion(DualQuaternionProgram {
+            weighted: ssd.clone(),
+        }));
+        list.push(("linear blend", "none", skin.clone(), Normals::None));
+        list.push(("linear blend", "rest", skin.clone(), rest.clone()));
+        list.push(("multi-weight", "rest", multi, rest.clone()));
+        list.push(("dual quaternion", "rest", dual, rest));
+    }
+    list.into_iter()
+        .map(|(program, kind, skin, normals)| {
+            let options = PackOptions {
+                normals,
+                ..PackOptions::default()
+            };
+            Ok(Case {
+                program,
+                normals: kind,
+                packed: PackedSkin::new(&skin, &options)?,
+                skin,
+            })
+        })
+        .collect()
+}
+
+/// Twelve equal weights per influence: the same deformation, at the cost of the general program.
+fn same_weights(ssd: &SsdProgram) -> MultiWeightProgram {
+    let influences = ssd
+        .weights
+        .iter()
+        .map(|row| {
+            row.iter().map(|w| MultiWeight {
+                bone: w.bone,
+                weights: [[w.weight; 4]; 3],
+            })
+        })
+        .collect();
+    MultiWeightProgram {
+        rest_positions: ssd.rest_positions.clone(),
+        influences,
+        corrections: ssd.corrections.clone(),
+    }
+}
+
+fn time(case: &Case, pose: &Pose, options: &TimingOptions, threads: usize) -> anyhow::Result<Row> {
+    let frame = case.packed.frame(&case.skin.run_pose_program(pose)?)?;
+    let Timing {
+        ns_per_vertex,
+        traffic,
+        gigabytes_per_second,
+    } = case.packed.time(&frame.inputs(), options)?;
+    let bytes = traffic.read + traffic.written;
+    let copy = copy_bandwidth(bytes / 2, options);
+    let one_thread = copy.cached.max(copy.streamed);
+    Ok(Row {
+        program: case.program,
+        normals: case.normals,
+        output: match options.output {
+            TimedOutput::Blocks => "blocks",
+            TimedOutput::Vertices => "vertices",
+        },
+        threads,
+        ns_per_vertex,
+        million_vertices_per_second: 1e3 / ns_per_vertex,
+        bytes_per_vertex: bytes as f64 / case.packed.vertex_count() as f64,
+        gigabytes_per_second,
+        share_of_copy: gigabytes_per_second / one_thread,
+        gigaflops: case.packed.flops_per_vertex() / ns_per_vertex,
+        padding: case.packed.padding_ratio(),
+    })
+}
+
+fn time_plain(skin: &Skin, pose: &Pose) -> anyhow::Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let start = Instant::now();
+        std::hint::black_box(skin.evaluate(pose)?);
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(1e9 * best / skin.vertex_count() as f64)
+}
+
+fn table(report: &Report) -> String {
+    let mut lines = vec![
+        format!(
+            "{} vertices, {} bones, {:.2} influences per vertex, {} instructions",
+            report.vertices, report.bones, report.mean_influences, report.instructions
+        ),
+        format!(
+            "{:<16}{:<10}{:<10}{:>8}{:>12}{:>13}{:>10}{:>9}{:>8}{:>10}{:>9}",
+            "program",
+            "normals",
+            "output",
+            "threads",
+            "ns/vertex",
+            "Mvertices/s",
+            "bytes/v",
+            "GB/s",
+            "copy",
+            "Gflop/s",
+            "padding"
+        ),
+    ];
+    lines.extend(report.rows.iter().map(|row| {
+        format!(
+            "{:<16}{:<10}{:<10}{:>8}{:>12.2}{:>13.0}{:>10.0}{:>9.1}{:>7.0}%{:>10.1}{:>9.2}",
+            row.program,
+            row.normals,
+            row.output,
+            row.threads,
+            row.ns_per_vertex,
+            row.million_vertices_per_second,
+            row.bytes_per_vertex,
+            row.gigabytes_per_second,
+            100.0 * row.share_of_copy,
+            row.gigaflops,
+            row.padding
+        )
+    }));
+    lines.push(format!(
+        "plain evaluation in double precision: {:.1} ns/vertex",
+        report.plain_ns_per_vertex
+    ));
+    lines.push(
+        "copy: bytes per second over those of one thread that copies as many, in this run"
+            .to_owned(),
+    );
+    lines.join("\n")
+}

@@ -1,0 +1,174 @@
+//! Runs the real binary in a scratch folder and keeps what it said.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dermis::Example;
+use dermis::synth::{TubeOptions, tube};
+use dermis_io::{Document, Frame, WriteOptions};
+use serde_json::Value;
+
+/// A folder of its own for one test, gone when the test ends.
+pub(crate) struct Scratch(tempfile::TempDir);
+
+/// What one run of the program gave.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// What was typed, for messages.
+    pub(crate) command: String,
+    /// The exit code; -1 when a signal ended it.
+    pub(crate) code: i32,
+    /// The results.
+    pub(crate) stdout: String,
+    /// Everything else that it said.
+    pub(crate) stderr: String,
+}
+
+impl Scratch {
+    /// An empty folder.
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a scratch folder"))
+    }
+
+    /// The folder itself.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// A file in it.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Puts a file in it.
+    pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.at(name);
+        std::fs::create_dir_all(path.parent().expect("a name in a folder")).expect("folders");
+        std::fs::write(path, bytes).expect("the file can be written");
+    }
+
+    /// Every file below it, sorted, with `/` between folders.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("the folder can be read") {
+                let path = entry.expect("an entry").path();
+                match path.strip_prefix(self.path()) {
+                    _ if path.is_dir() => folders.push(path),
+                    Ok(name) => found.push(name.display().to_string().replace('\\', "/")),
+                    Err(_) => unreachable!("an entry of the folder is below it"),
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// The program, about to run here with arguments as one would type them; `'...'` keeps spaces.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dermis"));
+        command.current_dir(self.path()).args(words(arguments));
+        command
+    }
+
+    /// Runs the program here to its end.
+    pub(crate) fn dermis(&self, arguments: &str) -> Run {
+        let output = self
+            .command(arguments)
+            .output()
+            .expect("the program starts");
+        let text = |bytes| String::from_utf8(bytes).expect("the program speaks UTF-8");
+        Run {
+            command: format!("dermis {arguments}"),
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// Writes a document as a file of this folder.
+    pub(crate) fn write(&self, name: &str, document: &Document) {
+        let written = dermis_io::write(&self.at(name), document, &WriteOptions::default());
+        written.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Reads a file of this folder.
+    pub(crate) fn read(&self, name: &str) -> Document {
+        dermis_io::read(&self.at(name)).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl Run {
+    /// Fails unless the program did what it was asked to.
+    #[track_caller]
+    pub(crate) fn done(self) -> Self {
+        assert_eq!(self.code, 0, "{self:#?}");
+        self
+    }
+
+    /// The results as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
+
+/// A tube whose fit takes no time.
+pub(crate) const SMALL_TUBE: TubeOptions = TubeOptions {
+    ring_count: 12,
+    segment_count: 8,
+    bone_count: 3,
+    example_count: 6,
+};
+
+/// A tube with bones, weights, and frames with their poses.
+pub(crate) fn tube_document(options: &TubeOptions) -> Document {
+    let made = tube(options);
+    let examples = made.examples.examples();
+    let frame = |example: &Example| Frame {
+        name: example.name.clone(),
+        positions: example.positions.clone(),
+    };
+    Document {
+        mesh: made.examples.rest().clone(),
+        skin: Some(made.truth),
+        frames: examples.iter().map(frame).collect(),
+        frame_poses: examples.iter().map(|e| e.pose.clone()).collect(),
+        frames_per_second: Some(24.0),
+        ..Document::default()
+    }
+}
+
+/// A path as [`Scratch::dermis`] takes it.
+pub(crate) fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_str().expect("a path in UTF-8"))
+}
+
+/// A number of a JSON report.
+#[track_caller]
+pub(crate) fn number(value: &Value, pointer: &str) -> f64 {
+    let number = value.pointer(pointer).and_then(Value::as_f64);
+    number.unwrap_or_else(|| panic!("no number {pointer} in {value:#}"))
+}
+
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut inside = false;
+    for c in text.chars() {
+        match c {
+            '\'' => {
+                inside = !inside;
+                word.get_or_insert_default();
+            }
+            ' ' if !inside => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    assert!(!inside, "an open quote in {text}");
+    words.extend(word);
+    words
+}

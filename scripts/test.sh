@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Sets up what the tests need and runs all of them. Safe to run again: what is there is kept.
+#
+#   scripts/test.sh          everything, as CI does
+#   scripts/test.sh quick    without the tests marked slow, which start Blender
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+
+install_node_clients() {
+    local stamp=clients/node_modules/.package-lock.json
+    if [ ! -f "$stamp" ] || [ clients/package-lock.json -nt "$stamp" ]; then
+        npm ci --prefix clients --no-audit --no-fund
+    fi
+}
+
+install_blender() {
+    local python=clients/.venv/bin/python
+    if [ ! -x "$python" ]; then
+        "$(command -v python3.11 || command -v python3)" -m venv clients/.venv
+    fi
+    if ! "$python" -c 'import bpy' 2>/dev/null; then
+        "$python" -m pip install --quiet -r clients/requirements.txt
+    fi
+    # Blender's module links libraries of a desktop, even where no window is opened.
+    if ! "$python" -c 'import bpy' 2>/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get update -qq
+        apt-get install -y -qq --no-install-recommends \
+            libx11-6 libxrender1 libxfixes3 libxi6 libxkbcommon0 libsm6 libgl1
+    fi
+    "$python" -c 'import bpy'
+}
+
+step 'Clients: the glTF validator and three.js'
+install_node_clients
+if [ "${1:-}" != quick ]; then
+    step 'Clients: Blender'
+    install_blender
+fi
+# From here on a missing client is a failure, not a reason to skip.
+export DERMIS_REQUIRE_CLIENTS=1
+
+step 'Format'
+cargo fmt --all --check
+step 'Lints'
+cargo clippy --workspace --all-targets -- -D warnings
+cargo clippy -p dermis --no-default-features -- -D warnings
+step 'Documentation'
+RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+if [ "${1:-}" != quick ]; then
+    step 'Tests'
+    cargo test --workspace -- --include-ignored
+else
+    step 'Tests, without the slow ones'
+    cargo test --workspace
+fi
