@@ -29,6 +29,8 @@ pub struct SimplexSolution {
 #[derive(Debug, Clone, Default)]
 pub struct SimplexLs {
     basis: Basis,
+    /// `|u_j|²` of every column.
+    norms: Vec<f64>,
     /// `Σ_j w_j u_j`.
     residual: Vec<f64>,
     /// Columns that turned out to depend on others in use.
@@ -48,15 +50,13 @@ struct Basis {
 /// Memory of the small systems.
 #[derive(Debug, Clone, Default)]
 struct Scratch {
-    /// Norm² of the longest column: the scale of what counts as zero.
-    scale: f64,
     cholesky: Vec<f64>,
     /// Weights at the optimum of the small system, of either sign.
     trial: Vec<f64>,
 }
 
-/// Squared distances below this share of the largest column count as zero.
-const RELATIVE_ZERO: f64 = 1e-14;
+/// Products of two columns below this share of their lengths are rounding.
+const RELATIVE_ZERO: f64 = 1e-13;
 
 /// Columns that are looked at again before all are priced anew.
 const SHORTLIST: usize = 8;
@@ -118,36 +118,48 @@ impl SimplexLs {
 
     /// Begins with the column that is shortest on its own.
     fn start(&mut self, problem: &Problem<'_>) {
-        let norms: Vec<f64> = (0..problem.count)
-            .map(|j| dot(problem.column(j), problem.column(j)))
-            .collect();
-        let scale = norms.iter().copied().fold(0.0, f64::max);
-        let least = norms.iter().copied().fold(f64::INFINITY, f64::min);
-        let as_good = |norm: f64| norm <= least * (1.0 + 1e-9) + RELATIVE_ZERO * scale;
-        let best = norms.iter().rposition(|&norm| as_good(norm)).unwrap_or(0);
+        let norms = (0..problem.count).map(|j| dot(problem.column(j), problem.column(j)));
+        self.norms.clear();
+        self.norms.extend(norms);
+        let least = self.norms.iter().copied().fold(f64::INFINITY, f64::min);
+        let as_good = |norm: f64| norm <= least * (1.0 + 1e-9);
+        let best = self.norms.iter().rposition(|&norm| as_good(norm));
+        let best = best.unwrap_or(0);
 
-        self.scratch.scale = scale;
         self.dependent.clear();
         self.dependent.resize(problem.count, false);
         self.basis = Basis {
             columns: vec![best],
             weights: vec![1.0],
-            gram: vec![norms[best]],
+            gram: vec![self.norms[best]],
         };
         self.residual.clear();
         self.residual.extend_from_slice(problem.column(best));
     }
 
-    /// The unused columns whose entry lowers the error fastest, best first; none at the optimum.
+    /// The unused columns whose entry lowers the error most, best first; none at the optimum.
+    ///
+    /// A column is ranked by the error on the way to it alone, `gap² / |u_j − r|²` for the residual
+    /// `r`, not by Wolfe's `u_j·r`: that favours long columns, and lets dozens of distant bones in
+    /// before the near ones.
     fn price(&self, problem: &Problem<'_>, among: impl Iterator<Item = usize>) -> Vec<usize> {
         let here = dot(&self.residual, &self.residual);
-        let limit = here - RELATIVE_ZERO * self.scratch.scale - 1e-12 * here;
+        let in_use = self.basis.columns.iter().map(|&j| self.norms[j]);
+        let in_use = in_use.fold(0.0, f64::max);
+        let gain = |j: usize| {
+            let there = dot(problem.column(j), &self.residual);
+            let gap = here - there;
+            // The residual is known to rounding of the columns in use, and a product with it to
+            // rounding of both.
+            let rounding = 1e-12 * here + RELATIVE_ZERO * (self.norms[j] * in_use).sqrt();
+            let apart = self.norms[j] - 2.0 * there + here;
+            (gap > rounding && apart > 0.0).then_some(gap * gap / apart)
+        };
         let mut priced: Vec<(f64, usize)> = among
             .filter(|&j| !self.dependent[j] && !self.basis.columns.contains(&j))
-            .map(|j| (dot(problem.column(j), &self.residual), j))
-            .filter(|&(there, _)| there < limit)
+            .filter_map(|j| Some((gain(j)?, j)))
             .collect();
-        priced.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        priced.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         priced.truncate(SHORTLIST);
         priced.into_iter().map(|(_, j)| j).collect()
     }
@@ -323,14 +335,12 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 ///
 /// Solves `(G + s·11ᵀ) y = 1` and scales `y` to sum 1; adding `s·11ᵀ` changes nothing on the plane
 /// `Σ w = 1` but makes the matrix definite even where the hull contains the origin (an exact fit).
+/// `s` is the longest column's norm², so that nothing is lost to rounding beside it.
 /// False when the columns are affinely dependent.
 fn affine_minimum(gram: &[f64], count: usize, scratch: &mut Scratch) -> bool {
-    let Scratch {
-        scale,
-        cholesky,
-        trial,
-    } = scratch;
-    let shift = if *scale > 0.0 { *scale } else { 1.0 };
+    let Scratch { cholesky, trial } = scratch;
+    let longest = (0..count).map(|i| gram[i * count + i]).fold(0.0, f64::max);
+    let shift = if longest > 0.0 { longest } else { 1.0 };
     cholesky.clear();
     cholesky.resize(count * count, 0.0);
     for i in 0..count {
@@ -381,9 +391,6 @@ mod tests {
     fn by_enumeration(columns: &[f64], rows: usize, limit: usize) -> f64 {
         let count = columns.len() / rows;
         let column = |j: usize| &columns[j * rows..(j + 1) * rows];
-        let scale = (0..count)
-            .map(|j| dot(column(j), column(j)))
-            .fold(0.0, f64::max);
         let mut best = f64::INFINITY;
         for set in 1u32..1 << count {
             if set.count_ones() as usize > limit {
@@ -394,10 +401,7 @@ mod tests {
                 .iter()
                 .flat_map(|&i| chosen.iter().map(move |&j| dot(column(i), column(j))))
                 .collect();
-            let mut scratch = Scratch {
-                scale,
-                ..Scratch::default()
-            };
+            let mut scratch = Scratch::default();
             let regular = affine_minimum(&gram, chosen.len(), &mut scratch);
             let subset = Basis {
                 columns: chosen,
