@@ -31,6 +31,8 @@ pub struct SimplexLs {
     basis: Basis,
     /// `|u_j|²` of every column.
     norms: Vec<f64>,
+    /// A squared error below this is an exact fit.
+    exact: f64,
     /// `Σ_j w_j u_j`.
     residual: Vec<f64>,
     /// Columns that turned out to depend on others in use.
@@ -121,8 +123,10 @@ impl SimplexLs {
         let norms = (0..problem.count).map(|j| dot(problem.column(j), problem.column(j)));
         self.norms.clear();
         self.norms.extend(norms);
+        // A ten-thousand-millionth of the worst column: what is left there is rounding.
+        self.exact = 1e-20 * self.norms.iter().copied().fold(0.0, f64::max);
         let least = self.norms.iter().copied().fold(f64::INFINITY, f64::min);
-        let as_good = |norm: f64| norm <= least * (1.0 + 1e-9);
+        let as_good = |norm: f64| norm <= (least * (1.0 + 1e-9)).max(self.exact);
         let best = self.norms.iter().rposition(|&norm| as_good(norm));
         let best = best.unwrap_or(0);
 
@@ -144,6 +148,9 @@ impl SimplexLs {
     /// before the near ones.
     fn price(&self, problem: &Problem<'_>, among: impl Iterator<Item = usize>) -> Vec<usize> {
         let here = dot(&self.residual, &self.residual);
+        if here <= self.exact {
+            return Vec::new();
+        }
         let in_use = self.basis.columns.iter().map(|&j| self.norms[j]);
         let in_use = in_use.fold(0.0, f64::max);
         let gain = |j: usize| {
@@ -489,6 +496,14 @@ mod tests {
         let found = SimplexLs::new().solve(&u, 2, 4);
         let expected = 0.5; // distance² from the origin to the line x + y = 1
         assert!((found.squared_error - expected).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn an_exact_column_needs_no_help() {
+        // Column 0 misses by rounding only; 1 and 2 could mend even that.
+        let u = [[1e-15, 0.0], [-1.0, 0.0], [0.0, 1.0]].concat();
+        let found = SimplexLs::new().solve(&u, 2, 4);
+        assert_eq!(found.weights, [(0, 1.0)], "one bone is enough");
     }
 
     #[test]
