@@ -3,20 +3,21 @@
 //! `cargo bench -p dermis --bench run` for criterion, with `DERMIS_TABLES=all` for tables.
 //! ozz-animation-rs, the peer to compare with, needs a nightly compiler.
 //!
-//! The rig is a lumpy body of 100 bones whose vertices use the four nearest bones with smooth
-//! weights: neighbours share their bones, as on real characters.
+//! The rig is [`dermis::synth::body`]: neighbours share their bones, as on real characters.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use dermis::mesh::vertex_normals;
 use dermis::run::timing::{TimedOutput, TimingOptions, best_time, copy_bandwidth};
 use dermis::run::{
     InstructionSet, Layout, NormalLength, Normals, Output, PackOptions, PackedSkin, Plane,
     Precision, Stores,
 };
 use dermis::skin::{DualQuaternionProgram, MultiWeight, MultiWeightProgram, SsdProgram, Weight};
-use dermis::{BoneId, Pose, Skeleton, Skin, VertexProgram};
-use glam::{DAffine3, DQuat, DVec3};
+use dermis::synth::{BodyOptions, body};
+use dermis::{Pose, Skin, VertexProgram};
+use glam::{DAffine3, DVec3};
 
 /// A skin with its rest normals and a pose.
 struct Body {
@@ -26,55 +27,16 @@ struct Body {
 }
 
 impl Body {
-    /// A closed lumpy surface, vertices row by row, and bones spread along it.
     fn new(vertex_count: usize, bone_count: usize, influences: usize) -> Self {
-        let columns = (vertex_count as f64 / 2.0).sqrt().ceil() as usize;
-        let rows = vertex_count.div_ceil(columns);
-        let surface = |row: f64, column: f64| {
-            let height = 2.0 * row / rows as f64 - 1.0;
-            let angle = std::f64::consts::TAU * column / columns as f64;
-            let radius = 0.3 + 0.1 * (5.0 * height).sin() + 0.05 * (3.0 * angle).cos();
-            DVec3::new(radius * angle.cos(), height, radius * angle.sin())
-        };
-        let rest_positions: Vec<DVec3> = (0..vertex_count)
-            .map(|i| surface((i / columns) as f64, (i % columns) as f64))
-            .collect();
-        let normals = rest_positions
-            .iter()
-            .map(|p| DVec3::new(p.x, 0.0, p.z).normalize())
-            .collect();
-        // Steps that never repeat spread the bones evenly (the R2 sequence).
-        let part = |j: usize, step: f64| (0.5 + (j + 1) as f64 * step).fract();
-        let centers: Vec<DVec3> = (0..bone_count)
-            .map(|j| {
-                let row = part(j, 0.754_877_666) * rows as f64;
-                0.8 * surface(row, part(j, 0.569_840_290) * columns as f64)
-            })
-            .collect();
-        let skeleton = Skeleton::from_rest_frames(centers.iter().enumerate().map(|(j, c)| {
-            let parent = (j > 0).then_some(BoneId((j / 3) as u16));
-            (format!("bone {j}"), parent, DAffine3::from_translation(*c))
-        }))
-        .expect("parents come first");
-        let weights = rest_positions
-            .iter()
-            .map(|p| nearest(*p, &centers, influences))
-            .collect();
-        let mut pose = skeleton.rest_pose();
-        for (j, local) in pose.parent_from_bone.iter_mut().enumerate() {
-            let turn = DVec3::new(part(j, 0.819), part(j, 0.671), part(j, 0.550)) - 0.5;
-            *local *= DAffine3::from_quat(DQuat::from_scaled_axis(turn));
-        }
-        let program = VertexProgram::Ssd(SsdProgram {
-            rest_positions,
-            weights,
-            corrections: Vec::new(),
+        let body = body(&BodyOptions {
+            vertex_count,
+            influences,
+            bone_count,
         });
-        let skin = Skin::new(skeleton, program, Vec::new()).expect("valid");
         Self {
-            skin,
-            normals,
-            pose,
+            normals: vertex_normals(body.mesh.positions(), body.mesh.triangles()),
+            skin: body.skin,
+            pose: body.pose,
         }
     }
 
@@ -139,25 +101,6 @@ impl Body {
             pose: self.pose.clone(),
         }
     }
-}
-
-/// Weights of the nearest bones, falling with distance.
-fn nearest(p: DVec3, centers: &[DVec3], influences: usize) -> Vec<Weight> {
-    let mut near: Vec<(f64, usize)> = centers
-        .iter()
-        .enumerate()
-        .map(|(j, c)| (p.distance_squared(*c), j))
-        .collect();
-    near.select_nth_unstable_by(influences, |a, b| a.0.total_cmp(&b.0));
-    near.truncate(influences);
-    let share = |squared: f64| 1.0 / (squared + 1e-3);
-    let sum: f64 = near.iter().map(|n| share(n.0)).sum();
-    near.iter()
-        .map(|&(squared, j)| Weight {
-            bone: BoneId(j as u16),
-            weight: share(squared) / sum,
-        })
-        .collect()
 }
 
 /// What most programs do: one vertex after the other, four weights and four bones each.

@@ -1,12 +1,68 @@
-//! From the matrices of [`PackedSkeleton`](super::PackedSkeleton) to the palette of a kernel.
+//! From the matrices of a pose to the palette of a kernel.
 
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::source::KernelKind;
-use super::{Mat3x4, PackedSkin, PaletteEntry, RunError};
+use super::{Frame, Mat3x4, PackedSkin, PaletteEntry, RunError};
 use crate::rig::Palette;
+use crate::skin::{DualQuaternion, PosedInputs, rigid_from_affine};
 
 impl PackedSkin {
+    /// Writes the matrices of a pose as the kernels take them, one per bone.
+    ///
+    /// # Errors
+    /// [`RunError::CountMismatch`] when either list has another number of bones.
+    pub fn fill_palette(
+        &self,
+        palette: &Palette,
+        out: &mut [PaletteEntry],
+    ) -> Result<(), RunError> {
+        RunError::check_count(
+            "matrices in the pose",
+            self.bone_count,
+            palette.model_from_bone.len(),
+        )?;
+        RunError::check_count("palette entries", self.bone_count, out.len())?;
+        let model_from_bone = palette.model_from_bone.iter();
+        match self.kernel {
+            KernelKind::Linear { .. } => {
+                for (entry, matrix) in out.iter_mut().zip(model_from_bone) {
+                    *entry = PaletteEntry::from_affine(matrix);
+                }
+            }
+            KernelKind::Ssd | KernelKind::MultiWeight => {
+                let rest = &self.bone_from_rest;
+                for ((entry, matrix), rest) in out.iter_mut().zip(model_from_bone).zip(rest) {
+                    *entry = PaletteEntry::from_affine(&(*matrix * *rest));
+                }
+            }
+            KernelKind::DualQuaternion => {
+                let rest = &self.bone_from_rest;
+                for ((entry, matrix), rest) in out.iter_mut().zip(model_from_bone).zip(rest) {
+                    let rigid = rigid_from_affine(&(*matrix * *rest), rest);
+                    let motion = DualQuaternion::from_rigid(&rigid);
+                    *entry = PaletteEntry::default();
+                    entry.columns[0] = motion.real.as_vec4().to_array();
+                    entry.columns[1] = motion.dual.as_vec4().to_array();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A frame of its own memory, for callers that do not keep one.
+    ///
+    /// # Errors
+    /// As [`PackedSkin::fill_palette`].
+    pub fn frame(&self, inputs: &PosedInputs) -> Result<Frame, RunError> {
+        let mut palette = vec![PaletteEntry::default(); self.bone_count];
+        self.fill_palette(&inputs.palette, &mut palette)?;
+        Ok(Frame {
+            palette,
+            coefficients: inputs.coefficients.iter().map(|&c| c as f32).collect(),
+        })
+    }
+
     /// Writes `G_j`, as [`PackedSkeleton::palette`](super::PackedSkeleton::palette) makes them, as
     /// this skin's kernel takes them.
     ///
