@@ -126,6 +126,20 @@ pub(crate) struct ConvertArgs {
     /// Write the frames of a file that has both frames and a skin.
     #[arg(long)]
     pub(crate) frames: bool,
+    /// How .ply files are stored.
+    #[arg(long, value_enum, default_value_t = Ply::Binary)]
+    pub(crate) ply: Ply,
+}
+
+/// Encodings of PLY.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Ply {
+    /// Little endian.
+    Binary,
+    /// Big endian.
+    BinaryBig,
+    /// Text.
+    Ascii,
 }
 
 /// Arguments of `dermis fit`.

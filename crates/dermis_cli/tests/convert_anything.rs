@@ -268,3 +268,32 @@ fn another_vertex_count_is_refused_with_both_files_and_numbers() {
     }
     assert_eq!(scratch.files(), before, "nothing is written");
 }
+
+#[test]
+fn ply_is_written_in_the_encoding_that_was_asked_for() {
+    let scratch = Scratch::new();
+    scratch.put(
+        "quad.obj",
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0.5\nf 1 2 3 4\n",
+    );
+    for (encoding, header) in [
+        ("binary", "binary_little_endian"),
+        ("binary-big", "binary_big_endian"),
+        ("ascii", "ascii"),
+    ] {
+        scratch
+            .dermis(&format!("convert quad.obj quad.ply --ply {encoding}"))
+            .done();
+        let bytes = std::fs::read(scratch.at("quad.ply")).expect("written");
+        assert!(
+            bytes.starts_with(format!("ply\nformat {header} 1.0\n").as_bytes()),
+            "{encoding}"
+        );
+        scratch.dermis("convert quad.ply back.obj").done();
+        let text = std::fs::read_to_string(scratch.at("back.obj")).expect("written");
+        assert!(
+            text.contains("v 0 1 0.5") && text.contains("f 1 2 3 4"),
+            "{encoding}: {text}"
+        );
+    }
+}

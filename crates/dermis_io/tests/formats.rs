@@ -269,7 +269,11 @@ fn frames_become_numbered_files_and_come_back() {
         ("out.ply", "out_0001.ply"),
         ("b%03d.PLY", "b001.PLY"),
     ] {
-        for ply in [PlyEncoding::Binary, PlyEncoding::Ascii] {
+        for ply in [
+            PlyEncoding::Binary,
+            PlyEncoding::BinaryBigEndian,
+            PlyEncoding::Ascii,
+        ] {
             let options = WriteOptions {
                 ply,
                 ..WriteOptions::default()

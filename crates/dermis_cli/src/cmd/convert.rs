@@ -2,11 +2,11 @@
 
 use anyhow::{Context, bail};
 use dermis::Clip;
-use dermis_io::{Document, Format, Frame, WriteOptions};
+use dermis_io::{Document, Format, Frame, PlyEncoding, WriteOptions};
 
 use super::{choose_clip, read_inputs, sampling_rate};
 use crate::Outcome;
-use crate::args::ConvertArgs;
+use crate::args::{ConvertArgs, Ply};
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -28,7 +28,15 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         }
     }
     talk.check_stopped()?;
-    let files = dermis_io::write(output, &document, &WriteOptions::default())?;
+    let options = WriteOptions {
+        ply: match args.ply {
+            Ply::Binary => PlyEncoding::Binary,
+            Ply::BinaryBig => PlyEncoding::BinaryBigEndian,
+            Ply::Ascii => PlyEncoding::Ascii,
+        },
+        ..WriteOptions::default()
+    };
+    let files = dermis_io::write(output, &document, &options)?;
     match &files[..] {
         [file] => talk.remark(format!("wrote {}", file.display())),
         [first, .., last] => talk.remark(format!(

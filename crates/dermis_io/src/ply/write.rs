@@ -13,6 +13,8 @@ pub enum PlyEncoding {
     /// Binary, little endian: small and exact.
     #[default]
     Binary,
+    /// Binary, big endian, for programs that insist on it.
+    BinaryBigEndian,
     /// Text that people can read; larger, and as exact.
     Ascii,
 }
@@ -49,13 +51,17 @@ impl PlyWriter {
                     rows.extend_from_slice(line.as_bytes());
                     rows.push(b'\n');
                 }
-                PlyEncoding::Binary => {
+                PlyEncoding::Binary | PlyEncoding::BinaryBigEndian => {
+                    let in_order = |number: u32| match encoding {
+                        PlyEncoding::BinaryBigEndian => number.to_be_bytes(),
+                        _ => number.to_le_bytes(),
+                    };
                     if long_faces {
-                        rows.extend((face.len() as u32).to_le_bytes());
+                        rows.extend(in_order(face.len() as u32));
                     } else {
                         rows.push(face.len() as u8);
                     }
-                    rows.extend(face.iter().flat_map(|corner| corner.to_le_bytes()));
+                    rows.extend(face.iter().flat_map(|&corner| in_order(corner)));
                 }
             }
         }
@@ -124,6 +130,7 @@ impl PlyWriter {
     fn header(&self, vertex_count: usize, single: bool) -> String {
         let format = match self.encoding {
             PlyEncoding::Binary => "binary_little_endian",
+            PlyEncoding::BinaryBigEndian => "binary_big_endian",
             PlyEncoding::Ascii => "ascii",
         };
         let mut header = format!("ply\nformat {format} 1.0\nelement vertex {vertex_count}\n");
@@ -160,9 +167,11 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn put(&mut self, binary: &[u8], text: impl std::fmt::Display) {
+    /// One number, as little-endian bytes and as text.
+    fn put(&mut self, little_endian: &[u8], text: impl std::fmt::Display) {
         match self.encoding {
-            PlyEncoding::Binary => self.bytes.extend_from_slice(binary),
+            PlyEncoding::Binary => self.bytes.extend_from_slice(little_endian),
+            PlyEncoding::BinaryBigEndian => self.bytes.extend(little_endian.iter().rev()),
             PlyEncoding::Ascii => {
                 if !std::mem::take(&mut self.first) {
                     self.bytes.push(b' ');
@@ -192,6 +201,12 @@ mod tests {
     use super::super::read;
     use super::*;
 
+    const ENCODINGS: [PlyEncoding; 3] = [
+        PlyEncoding::Binary,
+        PlyEncoding::BinaryBigEndian,
+        PlyEncoding::Ascii,
+    ];
+
     const TEXT: &[u8] = b"ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\n\
         property float z\nproperty float nx\nproperty float ny\nproperty float nz\nproperty float s\n\
         property float t\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n\
@@ -200,9 +215,9 @@ mod tests {
         0 1 0.5 0 0 1 0 1 252 253 254 255\n0 0 -3 0 1 0 0.5 0.25 0 0 0 0\n4 0 1 2 3\n3 0 1 4\n";
 
     #[test]
-    fn both_encodings_give_everything_back() {
+    fn every_encoding_gives_everything_back() {
         let document = read(Path::new("a.ply"), TEXT).expect("valid PLY");
-        for encoding in [PlyEncoding::Binary, PlyEncoding::Ascii] {
+        for encoding in ENCODINGS {
             let writer = PlyWriter::new(&document, encoding, true);
             let bytes = writer.to_bytes(document.mesh.positions());
             let back = read(Path::new("a.ply"), &bytes).expect("our own PLY is valid");
@@ -219,7 +234,7 @@ mod tests {
     fn positions_beyond_single_precision_stay_exact() {
         let document = read(Path::new("a.ply"), TEXT).expect("valid PLY");
         let positions: Vec<DVec3> = (0..5).map(|i| DVec3::splat(f64::from(i) / 3.0)).collect();
-        for encoding in [PlyEncoding::Binary, PlyEncoding::Ascii] {
+        for encoding in ENCODINGS {
             let bytes = PlyWriter::new(&document, encoding, false).to_bytes(&positions);
             let back = read(Path::new("a.ply"), &bytes).expect("our own PLY is valid");
             assert_eq!(back.mesh.positions(), positions, "{encoding:?}");
