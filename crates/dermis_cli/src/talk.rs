@@ -75,7 +75,8 @@ impl Progress for Talk {
     fn report(&self, stage: &str, done: usize, total: usize) -> bool {
         let silent = self.quiet || !std::io::stderr().is_terminal();
         if !silent && let Ok(mut bar) = self.bar.lock() {
-            if bar.as_ref().is_none_or(|(name, _)| name != stage) {
+            // A stage may come again, once per fold: each time it begins with 0.
+            if done == 0 || bar.as_ref().is_none_or(|(name, _)| name != stage) {
                 if let Some((_, old)) = bar.take() {
                     old.finish_and_clear();
                 }
