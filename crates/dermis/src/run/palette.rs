@@ -1,6 +1,6 @@
 //! From the matrices of a pose to the palette of a kernel.
 
-use glam::{DAffine3, DMat3, DVec3};
+use glam::{DAffine3, DMat3, Vec3};
 
 use super::source::KernelKind;
 use super::{Frame, Mat3x4, PackedSkin, PaletteEntry, RunError};
@@ -23,29 +23,8 @@ impl PackedSkin {
             palette.model_from_bone.len(),
         )?;
         RunError::check_count("palette entries", self.bone_count, out.len())?;
-        let model_from_bone = palette.model_from_bone.iter();
-        match self.kernel {
-            KernelKind::Linear { .. } => {
-                for (entry, matrix) in out.iter_mut().zip(model_from_bone) {
-                    *entry = PaletteEntry::from_affine(matrix);
-                }
-            }
-            KernelKind::Ssd | KernelKind::MultiWeight => {
-                let rest = &self.bone_from_rest;
-                for ((entry, matrix), rest) in out.iter_mut().zip(model_from_bone).zip(rest) {
-                    *entry = PaletteEntry::from_affine(&(*matrix * *rest));
-                }
-            }
-            KernelKind::DualQuaternion => {
-                let rest = &self.bone_from_rest;
-                for ((entry, matrix), rest) in out.iter_mut().zip(model_from_bone).zip(rest) {
-                    let rigid = rigid_from_affine(&(*matrix * *rest), rest);
-                    let motion = DualQuaternion::from_rigid(&rigid);
-                    *entry = PaletteEntry::default();
-                    entry.columns[0] = motion.real.as_vec4().to_array();
-                    entry.columns[1] = motion.dual.as_vec4().to_array();
-                }
-            }
+        for (j, (entry, matrix)) in out.iter_mut().zip(&palette.model_from_bone).enumerate() {
+            *entry = self.entry(j, matrix);
         }
         Ok(())
     }
@@ -66,8 +45,7 @@ impl PackedSkin {
     /// Writes `G_j`, as [`PackedSkeleton::palette`](super::PackedSkeleton::palette) makes them, as
     /// this skin's kernel takes them.
     ///
-    /// Like [`PackedSkin::fill_palette`], but from single precision and without allocating, except
-    /// for dual quaternions, whose motions are made in double precision.
+    /// Like [`PackedSkin::fill_palette`], but from the run-time's own matrices. Allocates nothing.
     ///
     /// # Errors
     /// [`RunError::CountMismatch`] when either list has another number of bones.
@@ -78,51 +56,34 @@ impl PackedSkin {
     ) -> Result<(), RunError> {
         RunError::check_count("matrices", self.bone_count, model_from_bone.len())?;
         RunError::check_count("palette entries", self.bone_count, out.len())?;
-        match self.kernel {
-            KernelKind::Linear { .. } => {
-                for (entry, matrix) in out.iter_mut().zip(model_from_bone) {
-                    *entry = PaletteEntry::from_rows(rows(matrix));
-                }
-            }
-            KernelKind::Ssd | KernelKind::MultiWeight => {
-                let rest = &self.bone_from_rest;
-                for ((entry, matrix), rest) in out.iter_mut().zip(model_from_bone).zip(rest) {
-                    *entry = PaletteEntry::from_rows(times(&rows(matrix), rest));
-                }
-            }
-            KernelKind::DualQuaternion => {
-                let model_from_bone = model_from_bone.iter().map(to_affine).collect();
-                self.fill_palette(&Palette { model_from_bone }, out)?;
-            }
+        for (j, (entry, matrix)) in out.iter_mut().zip(model_from_bone).enumerate() {
+            *entry = self.entry(j, &to_affine(matrix));
         }
         Ok(())
     }
-}
 
-fn rows(matrix: &Mat3x4) -> [[f32; 4]; 3] {
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = *matrix;
-    [[a, b, c, d], [e, f, g, h], [i, j, k, l]]
-}
-
-/// A matrix by rows times an affine one.
-fn times(matrix: &[[f32; 4]; 3], rest: &DAffine3) -> [[f32; 4]; 3] {
-    let [x, y, z] = [
-        rest.matrix3.x_axis,
-        rest.matrix3.y_axis,
-        rest.matrix3.z_axis,
-    ];
-    let columns = [x, y, z, rest.translation].map(|column| column.as_vec3());
-    matrix.map(|row| {
-        let linear = glam::Vec3::new(row[0], row[1], row[2]);
-        let mut product = columns.map(|column| linear.dot(column));
-        product[3] += row[3];
-        product
-    })
+    /// What the kernel wants to know of one bone.
+    fn entry(&self, bone: usize, model_from_bone: &DAffine3) -> PaletteEntry {
+        match self.kernel {
+            KernelKind::Linear { .. } => PaletteEntry::from_affine(model_from_bone),
+            KernelKind::Ssd | KernelKind::MultiWeight => {
+                PaletteEntry::from_affine(&(*model_from_bone * self.bone_from_rest[bone]))
+            }
+            KernelKind::DualQuaternion => {
+                let rest = &self.bone_from_rest[bone];
+                let rigid = rigid_from_affine(&(*model_from_bone * *rest), rest);
+                let motion = DualQuaternion::from_rigid(&rigid);
+                let mut entry = PaletteEntry::default();
+                entry.columns[0] = motion.real.as_vec4().to_array();
+                entry.columns[1] = motion.dual.as_vec4().to_array();
+                entry
+            }
+        }
+    }
 }
 
 fn to_affine(matrix: &Mat3x4) -> DAffine3 {
-    let rows = rows(matrix).map(|row| row.map(f64::from));
-    let column = |k: usize| DVec3::new(rows[0][k], rows[1][k], rows[2][k]);
+    let column = |k: usize| Vec3::new(matrix[k], matrix[k + 4], matrix[k + 8]).as_dvec3();
     DAffine3 {
         matrix3: DMat3::from_cols(column(0), column(1), column(2)),
         translation: column(3),
