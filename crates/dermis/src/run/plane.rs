@@ -99,11 +99,4 @@ impl PaletteEntry {
             columns: columns.map(|c| c.as_vec3().extend(0.0).to_array()),
         }
     }
-
-    /// A 3x4 matrix by rows, as other engines keep it.
-    pub fn from_rows(rows: [[f32; 4]; 3]) -> Self {
-        Self {
-            columns: [0, 1, 2, 3].map(|c| [rows[0][c], rows[1][c], rows[2][c], 0.0]),
-        }
-    }
 }
