@@ -73,6 +73,22 @@ pub struct RigDiagnosis {
     pub indistinct: Vec<[String; 2]>,
     /// Bones that no vertex follows.
     pub unused: Vec<String>,
+    /// Bones whose vertices the training poses do not determine.
+    pub under_determined: Vec<WeakBone>,
+    /// Pairs of examples in the same pose, by name.
+    pub repeated: Vec<[String; 2]>,
+}
+
+/// A bone whose part in a fit the training poses leave open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WeakBone {
+    /// Name of the bone.
+    pub bone: String,
+    /// Vertices that may use it.
+    pub vertices: usize,
+    /// Those of them with more unknowns than the training poses determine.
+    pub open_vertices: usize,
 }
 
 /// Fits to all examples, and as a split demands to parts of them, and measures the results.
@@ -163,5 +179,10 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
         .filter(|(_, used)| !used)
         .map(|(bone, _)| bone.name.clone())
         .collect();
-    RigDiagnosis { indistinct, unused }
+    RigDiagnosis {
+        indistinct,
+        unused,
+        under_determined: Vec::new(),
+        repeated: Vec::new(),
+    }
 }

@@ -2,12 +2,16 @@
 
 mod blend;
 mod clip;
+mod derived;
+mod joint_statistics;
 mod palette;
 mod pose;
 mod skeleton;
 mod trs;
 
 pub use clip::{Channel, Clip, Interpolation, Keys};
+pub use derived::{DerivedBone, DerivedMotion};
+pub use joint_statistics::{Hinge, JointStatistics, joint_statistics};
 pub use palette::Palette;
 pub use pose::Pose;
 pub use skeleton::{Bone, BoneId, Skeleton};

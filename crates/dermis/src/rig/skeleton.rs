@@ -1,11 +1,12 @@
 //! A tree of bones, and where each stood when the mesh was bound to it.
 
 use glam::DAffine3;
+use serde::{Deserialize, Serialize};
 
 use super::{Palette, Pose, RigError, Trs};
 
 /// Index of a bone in its [`Skeleton`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BoneId(pub u16);
 
 impl BoneId {

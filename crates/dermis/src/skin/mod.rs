@@ -12,7 +12,7 @@ pub use vertex_program::{
     VertexProgram, Weight,
 };
 
-use crate::rig::{Clip, Palette, Pose, RigError, Skeleton};
+use crate::rig::{Clip, DerivedBone, Palette, Pose, RigError, Skeleton};
 
 /// What can be wrong with a skin.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -78,6 +78,8 @@ pub struct Skin {
     pub program: VertexProgram,
     /// Names and defaults of the coefficients, one per correction of the vertex program.
     pub coefficients: Vec<Coefficient>,
+    /// Bones that nobody poses: the last ones of the skeleton, in order. A pose may leave them out.
+    pub derived: Vec<DerivedBone>,
 }
 
 /// A slider of a skin.
@@ -120,6 +122,7 @@ impl Skin {
             skeleton,
             program,
             coefficients,
+            derived: Vec::new(),
         })
     }
 
@@ -168,6 +171,7 @@ impl Skin {
             skeleton: self.skeleton.clone(),
             program: VertexProgram::Linear(self.program.to_linear(&self.skeleton)?),
             coefficients: self.coefficients.clone(),
+            derived: self.derived.clone(),
         })
     }
 }

@@ -293,6 +293,7 @@ mod tests {
                     default: 10.0 + m as f64,
                 })
                 .collect(),
+            derived: Vec::new(),
         }
     }
 
