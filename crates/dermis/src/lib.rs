@@ -55,6 +55,7 @@ pub mod fit;
 pub mod measure;
 pub mod mesh;
 pub mod normal;
+mod math;
 mod par;
 pub mod progress;
 pub mod rig;

@@ -46,6 +46,8 @@ fn main() -> ExitCode {
         Command::Info(args) => cmd::info::run(args, &talk),
         Command::Convert(args) => cmd::convert::run(args, &talk),
         Command::Fit(args) => cmd::fit::run(args, &talk),
+        Command::Rig(args) => cmd::rig::run(args, &talk),
+        Command::Pose(args) => cmd::pose::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Demo(args) => cmd::demo::run(args, &talk),

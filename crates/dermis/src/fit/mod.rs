@@ -1,17 +1,21 @@
 //! Ways to make a [`Skin`](crate::Skin) from examples: one file per way in, one kind of way out.
 
 mod anim_space;
+mod bones;
 mod influence_set;
 mod method;
 mod mwe;
+mod pose;
 mod pseudo_bones;
 mod report;
 mod ssd;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
+pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
 pub use mwe::{MultiWeightOptions, fit_multi_weight};
+pub use pose::{JointFreedom, PoseFit, PoseOptions, PoseSolver, fit_pose};
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RigDiagnosis, WeakBone, evaluate_fit};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
