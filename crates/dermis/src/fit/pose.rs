@@ -87,7 +87,7 @@ struct Moments {
 }
 
 /// One block of `M`, in the parts that the formulas name: rows belong to bone j, columns to l.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Moment {
     /// `Σ q_j q_lᵀ`.
     linear: DMat3,
@@ -560,9 +560,17 @@ struct Descent {
     rounds: usize,
 }
 
+impl Moment {
+    const ZERO: Self = Self {
+        linear: DMat3::ZERO,
+        mixed: DVec3::ZERO,
+        weight: 0.0,
+    };
+}
+
 impl Moments {
     fn new(program: &LinearProgram, bone_count: usize) -> Self {
-        let mut blocks = vec![Moment::default(); bone_count * bone_count];
+        let mut blocks = vec![Moment::ZERO; bone_count * bone_count];
         for row in program.influences.iter() {
             for a in row {
                 for b in row {

@@ -5,13 +5,25 @@ use glam::{DAffine3, DMat3, DVec3};
 use super::nearest_rotation;
 
 /// Sums over weighted pairs of points (before, after), from which motions are fitted.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct PointPairs {
     weight: f64,
     before: DVec3,
     after: DVec3,
     /// `Σ w after beforeᵀ`.
     product: DMat3,
+}
+
+impl Default for PointPairs {
+    fn default() -> Self {
+        Self {
+            weight: 0.0,
+            before: DVec3::ZERO,
+            after: DVec3::ZERO,
+            // glam's own default is the identity.
+            product: DMat3::ZERO,
+        }
+    }
 }
 
 impl PointPairs {

@@ -215,7 +215,7 @@ fn table(found: &FittedBones) -> String {
     text += &format!(
         "{} in {}; rms distance after each round: {}",
         plural(skeleton.bone_count(), "bone"),
-        plural(poses.len(), "mesh"),
+        plural(poses.len(), "pose"),
         rounds.join(", ")
     );
     if !found.carried.is_empty() {
