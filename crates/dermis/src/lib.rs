@@ -52,10 +52,10 @@
 
 pub mod example;
 pub mod fit;
+mod math;
 pub mod measure;
 pub mod mesh;
 pub mod normal;
-mod math;
 mod par;
 pub mod progress;
 pub mod rig;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 /// From the ground up, as ARCHITECTURE.md draws them.
 const LAYERS: [&str; 13] = [
-    "rows", "par", "progress", "math", "solve", "mesh", "rig", "example", "skin", "normal", "measure",
-    "fit", "run",
+    "rows", "par", "progress", "math", "solve", "mesh", "rig", "example", "skin", "normal",
+    "measure", "fit", "run",
 ];
 /// Beside the flow: made from everything, imported by none of the above.
 const BESIDE: [&str; 1] = ["synth"];

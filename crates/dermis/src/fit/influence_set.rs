@@ -109,19 +109,37 @@ impl InfluenceSets {
             ..Default::default()
         };
         let fitted = super::fit_ssd(set, training, &options, progress)?;
-        let crate::skin::VertexProgram::Ssd(ssd) = fitted.skin.program else { unreachable!() };
-        let env = |name: &str, default: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
+        let crate::skin::VertexProgram::Ssd(ssd) = fitted.skin.program else {
+            unreachable!()
+        };
+        let env = |name: &str, default: f64| {
+            std::env::var(name)
+                .ok()
+                .and_then(|v| v.parse().ok())
+                .unwrap_or(default)
+        };
         let rings = env("RINGS", 3.0) as usize;
         let share = env("SHARE", 0.5);
-        let topology = crate::mesh::Topology::new(set.rest().vertex_count(), set.rest().triangles());
-        let mut scores: Vec<Vec<(u16, f64)>> = ssd.weights.iter().map(|row| row.iter().map(|w| (w.bone.0, w.weight)).collect()).collect();
+        let topology =
+            crate::mesh::Topology::new(set.rest().vertex_count(), set.rest().triangles());
+        let mut scores: Vec<Vec<(u16, f64)>> = ssd
+            .weights
+            .iter()
+            .map(|row| row.iter().map(|w| (w.bone.0, w.weight)).collect())
+            .collect();
         let original = scores.clone();
         for _ in 0..rings {
             scores = crate::par::map(scores.len(), |i| {
                 let mut sum: std::collections::BTreeMap<u16, f64> = Default::default();
-                for (b, w) in &original[i] { *sum.entry(*b).or_default() += w; }
+                for (b, w) in &original[i] {
+                    *sum.entry(*b).or_default() += w;
+                }
                 let n = topology.neighbors(i);
-                for &o in n { for (b, w) in &scores[o as usize] { *sum.entry(*b).or_default() += share * w / n.len() as f64; } }
+                for &o in n {
+                    for (b, w) in &scores[o as usize] {
+                        *sum.entry(*b).or_default() += share * w / n.len() as f64;
+                    }
+                }
                 sum.into_iter().collect()
             });
         }
@@ -129,7 +147,12 @@ impl InfluenceSets {
         let rows = scores.into_iter().map(|mut row| {
             row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             let total: f64 = row.iter().map(|r| r.1).sum();
-            let keep = row.iter().take(max_influences).take_while(|r| r.1 > min * total).count().max(1);
+            let keep = row
+                .iter()
+                .take(max_influences)
+                .take_while(|r| r.1 > min * total)
+                .count()
+                .max(1);
             row.truncate(keep);
             row.into_iter().map(|(b, _)| BoneId(b)).collect::<Vec<_>>()
         });

@@ -9,12 +9,18 @@ use glam::{DMat3, DQuat};
 /// smallest singular value is flipped, as \[Merry07\] §4.1.4 asks for. A matrix of rank one or zero
 /// leaves the rotation open; one of the best is returned.
 pub(crate) fn nearest_rotation(m: DMat3) -> DMat3 {
-    let largest = m.to_cols_array().iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+    let largest = m
+        .to_cols_array()
+        .iter()
+        .fold(0.0_f64, |a, b| a.max(b.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return DMat3::IDENTITY;
     }
     // a[r][c] is row r, column c, scaled so that the sweeps below cannot over- or underflow.
-    let a = m.transpose().to_cols_array_2d().map(|row| row.map(|x| x / largest));
+    let a = m
+        .transpose()
+        .to_cols_array_2d()
+        .map(|row| row.map(|x| x / largest));
     let ([xx, xy, xz], [yx, yy, yz], [zx, zy, zz]) = (a[0], a[1], a[2]);
     let symmetric = [
         [xx + yy + zz, zy - yz, xz - zx, yx - xy],
@@ -34,7 +40,10 @@ fn leading_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
     }
     // Convergence is quadratic: five or six sweeps reach rounding from anywhere.
     for _ in 0..12 {
-        let off: f64 = (0..4).flat_map(|p| (p + 1..4).map(move |q| (p, q))).map(|(p, q)| a[p][q] * a[p][q]).sum();
+        let off: f64 = (0..4)
+            .flat_map(|p| (p + 1..4).map(move |q| (p, q)))
+            .map(|(p, q)| a[p][q] * a[p][q])
+            .sum();
         if off < 1e-30 {
             break;
         }
@@ -44,7 +53,9 @@ fn leading_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
             }
         }
     }
-    let best = (0..4).max_by(|&i, &j| a[i][i].total_cmp(&a[j][j])).unwrap_or(0);
+    let best = (0..4)
+        .max_by(|&i, &j| a[i][i].total_cmp(&a[j][j]))
+        .unwrap_or(0);
     vectors.map(|row| row[best])
 }
 
@@ -82,7 +93,9 @@ mod tests {
     use super::*;
 
     fn angle_between(a: DMat3, b: DMat3) -> f64 {
-        (DQuat::from_mat3(&a).inverse() * DQuat::from_mat3(&b)).to_scaled_axis().length()
+        (DQuat::from_mat3(&a).inverse() * DQuat::from_mat3(&b))
+            .to_scaled_axis()
+            .length()
     }
 
     proptest! {
@@ -105,12 +118,19 @@ mod tests {
     fn a_reflection_becomes_the_rotation_that_flips_the_smallest_direction() {
         let mirror = DMat3::from_diagonal(DVec3::new(2.0, 3.0, -0.1));
         let found = nearest_rotation(mirror);
-        assert!(angle_between(found, DMat3::IDENTITY) < 1e-9, "found {found}");
+        assert!(
+            angle_between(found, DMat3::IDENTITY) < 1e-9,
+            "found {found}"
+        );
     }
 
     #[test]
     fn nothing_gives_no_turn() {
-        assert_eq!(nearest_rotation(DMat3::ZERO), DMat3::IDENTITY, "zero has no direction");
+        assert_eq!(
+            nearest_rotation(DMat3::ZERO),
+            DMat3::IDENTITY,
+            "zero has no direction"
+        );
     }
 
     #[test]

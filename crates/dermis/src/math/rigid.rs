@@ -65,7 +65,10 @@ mod tests {
         let motion = DAffine3::from_axis_angle(DVec3::new(1.0, 2.0, 2.0) / 3.0, 2.4)
             * DAffine3::from_translation(DVec3::new(0.3, -1.0, 4.0));
         let mut pairs = PointPairs::default();
-        for (n, p) in [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].into_iter().enumerate() {
+        for (n, p) in [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z]
+            .into_iter()
+            .enumerate()
+        {
             pairs.add(p, motion.transform_point3(p), 1.0 + n as f64);
         }
         let found = pairs.rigid_motion();
@@ -79,15 +82,24 @@ mod tests {
         let mut pairs = PointPairs::default();
         points.iter().for_each(|&p| pairs.add(p, stretched(p), 1.0));
         let cost = |m: DAffine3| -> f64 {
-            points.iter().map(|&p| m.transform_point3(p).distance_squared(stretched(p))).sum()
+            points
+                .iter()
+                .map(|&p| m.transform_point3(p).distance_squared(stretched(p)))
+                .sum()
         };
         let best = pairs.rigid_motion();
         for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
             for step in [-0.01, 0.01] {
                 let turned = best * DAffine3::from_axis_angle(axis, step);
                 let moved = DAffine3::from_translation(step * axis) * best;
-                assert!(cost(turned) > cost(best), "a turn about {axis} by {step} is better");
-                assert!(cost(moved) > cost(best), "a move along {axis} by {step} is better");
+                assert!(
+                    cost(turned) > cost(best),
+                    "a turn about {axis} by {step} is better"
+                );
+                assert!(
+                    cost(moved) > cost(best),
+                    "a move along {axis} by {step} is better"
+                );
             }
         }
     }

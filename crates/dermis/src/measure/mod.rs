@@ -3,6 +3,7 @@
 mod cost;
 mod enveloping_error;
 mod stretch;
+mod surface;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ pub use cost::Cost;
 pub(crate) use enveloping_error::posed_from_rest;
 pub use enveloping_error::rigid_squared_error;
 pub use stretch::texture_stretch;
+pub use surface::SurfaceDistance;
 
 use crate::example::{Example, ExampleSet};
 use crate::mesh::vertex_normals;

@@ -16,9 +16,15 @@ use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if let Some(output) = &args.output
-        && !matches!(Format::of(output)?, Format::Npz | Format::Glb | Format::Gltf)
+        && !matches!(
+            Format::of(output)?,
+            Format::Npz | Format::Glb | Format::Gltf
+        )
     {
-        bail!("{}: poses are written as .glb, .gltf or .npz", output.display());
+        bail!(
+            "{}: poses are written as .glb, .gltf or .npz",
+            output.display()
+        );
     }
     let document = dermis_io::read(&args.skin)?;
     talk.remark_notes(&document);
@@ -35,8 +41,13 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let in_skin = || args.skin.display().to_string();
     let solver = PoseSolver::new(skin, &options).with_context(in_skin)?;
     let starts = vec![skin.skeleton.rest_pose(); targets.len()];
-    let meshes: Vec<&[DVec3]> = targets.iter().map(|frame| frame.positions.as_slice()).collect();
-    let found = solver.solve_all(&meshes, &starts, talk).with_context(in_skin)?;
+    let meshes: Vec<&[DVec3]> = targets
+        .iter()
+        .map(|frame| frame.positions.as_slice())
+        .collect();
+    let found = solver
+        .solve_all(&meshes, &starts, talk)
+        .with_context(in_skin)?;
     talk.check_stopped()?;
     if let Some(output) = &args.output {
         let result = posed_document(args, &document, &targets, &found, talk)?;
@@ -70,13 +81,19 @@ fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<
     let read = read_inputs(&args.to, &args.sequence, talk)?;
     let frames = match read.frames.is_empty() {
         true => vec![Frame {
-            name: read.path.file_stem().map_or("mesh".into(), |name| name.to_string_lossy().into()),
+            name: read
+                .path
+                .file_stem()
+                .map_or("mesh".into(), |name| name.to_string_lossy().into()),
             positions: read.mesh.positions().to_vec(),
         }],
         false => read.frames,
     };
     let expected = skin.mesh.vertex_count();
-    if let Some(frame) = frames.iter().find(|frame| frame.positions.len() != expected) {
+    if let Some(frame) = frames
+        .iter()
+        .find(|frame| frame.positions.len() != expected)
+    {
         bail!(
             "{}: mesh {} has {} vertices, but {} has {expected}: the meshes must have the skin's \
              vertices, in the same order",
@@ -113,7 +130,10 @@ fn posed_document(
             output.display()
         ),
     }
-    talk.remark(format!("clip 'posed' has {} at {fps} per second", plural(poses.len(), "frame")));
+    talk.remark(format!(
+        "clip 'posed' has {} at {fps} per second",
+        plural(poses.len(), "frame")
+    ));
     Ok(result)
 }
 
@@ -124,7 +144,10 @@ fn overall(found: &[PoseFit]) -> f64 {
 }
 
 fn table(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> String {
-    let mut text = format!("{:<32}{:>14}{:>14}{:>8}\n", "mesh", "rms distance", "largest", "steps");
+    let mut text = format!(
+        "{:<32}{:>14}{:>14}{:>8}\n",
+        "mesh", "rms distance", "largest", "steps"
+    );
     for (frame, fit) in targets.iter().zip(found) {
         text += &format!(
             "{:<32}{:>13.4}%{:>13.4}%{:>8}\n",

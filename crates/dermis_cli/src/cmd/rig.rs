@@ -143,7 +143,14 @@ fn nearest_bones(skeleton: &Skeleton, positions: &[DVec3]) -> Vec<Option<BoneId>
     let distance = |p: DVec3, a: DVec3, b: DVec3| {
         let along = b - a;
         let t = (p - a).dot(along) / along.length_squared();
-        p.distance(a + along * if t.is_finite() { t.clamp(0.0, 1.0) } else { 0.0 })
+        p.distance(
+            a + along
+                * if t.is_finite() {
+                    t.clamp(0.0, 1.0)
+                } else {
+                    0.0
+                },
+        )
     };
     let nearest = |p: &DVec3| {
         let mut best = vec![f64::INFINITY; joints.len()];
@@ -152,7 +159,9 @@ fn nearest_bones(skeleton: &Skeleton, positions: &[DVec3]) -> Vec<Option<BoneId>
         }
         let mut order: Vec<usize> = (0..best.len()).collect();
         order.sort_by(|&a, &b| best[a].total_cmp(&best[b]).then(a.cmp(&b)));
-        let clear = order.get(1).is_none_or(|&second| best[order[0]] < CORE_NEARER * best[second]);
+        let clear = order
+            .get(1)
+            .is_none_or(|&second| best[order[0]] < CORE_NEARER * best[second]);
         clear.then(|| BoneId(order[0] as u16))
     };
     positions.iter().map(nearest).collect()
@@ -167,7 +176,10 @@ fn rigged_document(
     talk: &Talk,
 ) -> Document {
     let examples = found.examples.examples();
-    let poses: Vec<Pose> = examples.iter().map(|example| example.pose.clone()).collect();
+    let poses: Vec<Pose> = examples
+        .iter()
+        .map(|example| example.pose.clone())
+        .collect();
     let fps = args.fps.or(document.frames_per_second).unwrap_or(24.0);
     let mut result = Document {
         skin: Some(skin),
@@ -190,21 +202,31 @@ fn rigged_document(
 fn table(found: &FittedBones) -> String {
     let skeleton = found.examples.skeleton();
     let diagonal = found.examples.rest().bounds().diagonal();
-    let poses: Vec<Pose> = found.examples.examples().iter().map(|e| e.pose.clone()).collect();
+    let poses: Vec<Pose> = found
+        .examples
+        .examples()
+        .iter()
+        .map(|e| e.pose.clone())
+        .collect();
     let statistics = joint_statistics(skeleton, &poses);
     let mut text = format!(
         "{:<20}{:<20}{:>10}{:>16}{:>12}\n",
         "bone", "parent", "vertices", "joint strays", "turns"
     );
     for (id, bone) in skeleton.ids().zip(skeleton.bones()) {
-        let parent = bone.parent.map_or("-", |p| skeleton.bones()[p.index()].name.as_str());
+        let parent = bone
+            .parent
+            .map_or("-", |p| skeleton.bones()[p.index()].name.as_str());
         let vertices = found.cores.iter().filter(|core| **core == id).count();
         let turns = statistics.iter().find(|s| s.bone == id);
         text += &format!(
             "{:<20}{parent:<20}{vertices:>10}{:>15.3}%{:>12}\n",
             bone.name,
             100.0 * found.joint_deviation[id.index()] / diagonal,
-            turns.map_or("-".to_owned(), |s| format!("{:.0}°", s.max_angle_rad.to_degrees())),
+            turns.map_or("-".to_owned(), |s| format!(
+                "{:.0}°",
+                s.max_angle_rad.to_degrees()
+            )),
         );
     }
     let rounds: Vec<String> = found
@@ -229,7 +251,12 @@ fn table(found: &FittedBones) -> String {
 
 fn json(found: &FittedBones) -> anyhow::Result<String> {
     let skeleton = found.examples.skeleton();
-    let poses: Vec<Pose> = found.examples.examples().iter().map(|e| e.pose.clone()).collect();
+    let poses: Vec<Pose> = found
+        .examples
+        .examples()
+        .iter()
+        .map(|e| e.pose.clone())
+        .collect();
     let bones: Vec<_> = skeleton
         .ids()
         .zip(skeleton.bones())

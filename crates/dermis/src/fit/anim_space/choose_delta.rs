@@ -36,9 +36,8 @@ pub(super) fn choose_delta(
     for fold in 0..fold_count {
         let (held_out, seen): (Vec<_>, Vec<_>) =
             (0..training.len()).partition(|k| k % fold_count == fold);
-        let [held_out, seen] = [held_out, seen].map(|part| -> Vec<usize> {
-            part.into_iter().map(|k| training[k]).collect()
-        });
+        let [held_out, seen] = [held_out, seen]
+            .map(|part| -> Vec<usize> { part.into_iter().map(|k| training[k]).collect() });
         let frames = FitFrames::new(set, &seen);
         let unseen = FitFrames::new(set, &held_out);
         let prior = fit_prior(set, &seen, sets, options, progress)?;

@@ -51,7 +51,11 @@ impl<'a> FitFrames<'a> {
             1.0
         };
         let center = 0.5 * (bounds.min + bounds.max);
-        let center = if center.is_finite() { center } else { DVec3::ZERO };
+        let center = if center.is_finite() {
+            center
+        } else {
+            DVec3::ZERO
+        };
         let model_from_unit = DAffine3 {
             matrix3: glam::DMat3::from_diagonal(DVec3::splat(unit)),
             translation: center,
@@ -80,13 +84,11 @@ impl<'a> FitFrames<'a> {
         let mut unit_from_frame = posed_from_rest(set, which);
         for palette in &mut unit_from_frame {
             for (matrix, &joint) in palette.iter_mut().zip(&joints) {
-                *matrix = unit_from_model
-                    * *matrix
-                    * model_from_unit
-                    * DAffine3::from_translation(joint);
+                *matrix =
+                    unit_from_model * *matrix * model_from_unit * DAffine3::from_translation(joint);
             }
-            let mean = palette.iter().map(|m| m.translation).sum::<DVec3>()
-                / palette.len().max(1) as f64;
+            let mean =
+                palette.iter().map(|m| m.translation).sum::<DVec3>() / palette.len().max(1) as f64;
             palette.iter_mut().for_each(|m| m.translation -= mean);
             shifts.push(mean);
         }

@@ -1,7 +1,7 @@
 //! All vertices at once: data terms joined by the mesh's edges.
 
-use super::problem::Problem;
 use super::GlobalSolver;
+use super::problem::Problem;
 use crate::fit::FitError;
 use crate::progress::Progress;
 use crate::solve::{CgLimits, EdgeSystem, conjugate_gradients};
@@ -88,7 +88,9 @@ impl<'a> Global<'a> {
         let mut z = start.unwrap_or_else(|| vec![0.0; system.size()]);
         let outcome =
             conjugate_gradients(system, delta, &diagonal, &right, &mut z, limits, keep_going);
-        if std::env::var("DERMIS_CG").is_ok() { eprintln!("cg delta {delta} {outcome:?} size {}", system.size()); }
+        if std::env::var("DERMIS_CG").is_ok() {
+            eprintln!("cg delta {delta} {outcome:?} size {}", system.size());
+        }
         match stopped.get() {
             true => Err(FitError::Stopped),
             false => Ok(z),

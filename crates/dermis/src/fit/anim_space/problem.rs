@@ -2,8 +2,8 @@
 
 use glam::{DVec3, DVec4};
 
-use super::kinds::Kinds;
 use super::FitFrames;
+use super::kinds::Kinds;
 use crate::fit::InfluenceSets;
 use crate::par;
 use crate::rows::Rows;

@@ -61,7 +61,9 @@ impl<'a> Motion<'a> {
     fn squared_error(&self, i: usize, motion: &[DAffine3], limit: f64) -> f64 {
         let mut error = 0.0;
         for (matrix, place) in motion.iter().zip(self.of_vertex(i)) {
-            error += matrix.transform_point3(self.rest[i]).distance_squared(*place);
+            error += matrix
+                .transform_point3(self.rest[i])
+                .distance_squared(*place);
             if error > limit {
                 break;
             }
@@ -91,7 +93,10 @@ pub(super) fn rigid_clusters(
         let mut errors = Vec::new();
         for _ in 0..rounds {
             let joined = join(motion, &motions, &labels);
-            let settled = joined.iter().zip(&labels).all(|((label, _), old)| label == old);
+            let settled = joined
+                .iter()
+                .zip(&labels)
+                .all(|((label, _), old)| label == old);
             labels = joined.iter().map(|&(label, _)| label).collect();
             errors = joined.iter().map(|&(_, error)| error).collect();
             if settled && motions.len() > 1 {
@@ -121,7 +126,10 @@ fn join(motion: &Motion<'_>, motions: &[Vec<DAffine3>], labels: &[u16]) -> Vec<(
     par::map(labels.len(), |i| {
         // The old label first: its error cuts the others short.
         let old = labels[i];
-        let mut best = (old, motion.squared_error(i, &motions[usize::from(old)], f64::INFINITY));
+        let mut best = (
+            old,
+            motion.squared_error(i, &motions[usize::from(old)], f64::INFINITY),
+        );
         for (j, candidate) in motions.iter().enumerate() {
             let error = motion.squared_error(i, candidate, best.1);
             if error < best.1 {
@@ -288,10 +296,20 @@ mod tests {
     /// ```
     fn rods() -> (Vec<DVec3>, Vec<[u32; 3]>) {
         let mut rest: Vec<DVec3> = (0..20)
-            .map(|i| DVec3::new(f64::from(i) * 0.1, f64::from(i % 2) * 0.05, 0.03 * f64::from(i % 3)))
+            .map(|i| {
+                DVec3::new(
+                    f64::from(i) * 0.1,
+                    f64::from(i % 2) * 0.05,
+                    0.03 * f64::from(i % 3),
+                )
+            })
             .collect();
         let mut triangles: Vec<[u32; 3]> = (0..18).map(|i| [i, i + 1, i + 2]).collect();
-        rest.extend([DVec3::new(1.5, 1.0, 0.0), DVec3::new(1.6, 1.0, 0.0), DVec3::new(1.5, 1.1, 0.0)]);
+        rest.extend([
+            DVec3::new(1.5, 1.0, 0.0),
+            DVec3::new(1.6, 1.0, 0.0),
+            DVec3::new(1.5, 1.1, 0.0),
+        ]);
         triangles.push([20, 21, 22]);
         (rest, triangles)
     }
@@ -307,7 +325,13 @@ mod tests {
                 let turn = DAffine3::from_translation(hinge)
                     * DAffine3::from_rotation_z(angle)
                     * DAffine3::from_translation(-hinge);
-                let bent = |(i, p): (usize, &DVec3)| if i < 10 { *p } else { turn.transform_point3(*p) };
+                let bent = |(i, p): (usize, &DVec3)| {
+                    if i < 10 {
+                        *p
+                    } else {
+                        turn.transform_point3(*p)
+                    }
+                };
                 rest.iter().enumerate().map(bent).collect()
             })
             .collect();
@@ -328,6 +352,9 @@ mod tests {
         let topology = Topology::new(rest.len(), &triangles);
         let motion = Motion::new(&rest, &[&rest, &rest]);
         let labels = rigid_clusters(&motion, &topology, 4, &Silent).expect("nobody stops it");
-        assert!(labels.iter().all(|&l| l == 0) || labels.iter().max() <= Some(&3), "{labels:?}");
+        assert!(
+            labels.iter().all(|&l| l == 0) || labels.iter().max() <= Some(&3),
+            "{labels:?}"
+        );
     }
 }

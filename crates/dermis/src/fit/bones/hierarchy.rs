@@ -38,7 +38,9 @@ impl Hierarchy {
             let (middle, gap) = borders.between(a, b);
             let joint = find_joint(&motions[a], &motions[b], middle);
             // A fixed point far from where the parts meet is chance, not a joint.
-            joint.deviation + 0.1 * joint.place.distance(middle) + if gap > 0.0 { APART + gap } else { 0.0 }
+            joint.deviation
+                + 0.1 * joint.place.distance(middle)
+                + if gap > 0.0 { APART + gap } else { 0.0 }
         };
         let parents = span(&cost, &borders.sizes);
         let mut near: Vec<Vec<usize>> = vec![Vec::new(); motions.len()];
@@ -93,7 +95,11 @@ impl Hierarchy {
         }
         Self {
             order: (0..skeleton.bone_count()).collect(),
-            parents: skeleton.bones().iter().map(|b| b.parent.map(BoneId::index)).collect(),
+            parents: skeleton
+                .bones()
+                .iter()
+                .map(|b| b.parent.map(BoneId::index))
+                .collect(),
             joints,
             deviation,
         }

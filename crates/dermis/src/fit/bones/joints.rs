@@ -21,8 +21,11 @@ pub(super) struct Joint {
 
 /// The joint of a bone in its parent, from the motions of both in all poses.
 pub(super) fn find_joint(parent: &[DAffine3], bone: &[DAffine3], guess: DVec3) -> Joint {
-    let relative: Vec<DAffine3> =
-        parent.iter().zip(bone).map(|(a, b)| a.inverse() * *b).collect();
+    let relative: Vec<DAffine3> = parent
+        .iter()
+        .zip(bone)
+        .map(|(a, b)| a.inverse() * *b)
+        .collect();
     let count = relative.len().max(1) as f64;
     let mean_linear = relative.iter().fold(DMat3::ZERO, |sum, m| sum + m.matrix3) * (1.0 / count);
     let mean_offset = relative.iter().map(|m| m.translation).sum::<DVec3>() / count;
@@ -61,7 +64,11 @@ pub(super) fn span(cost: &dyn Fn(usize, usize) -> f64, sizes: &[usize]) -> Vec<O
     for _ in 1..count {
         reached[next] = true;
         for (j, best) in best.iter_mut().enumerate() {
-            let c = if reached[j] { f64::INFINITY } else { cost(next, j) };
+            let c = if reached[j] {
+                f64::INFINITY
+            } else {
+                cost(next, j)
+            };
             if c < best.0 {
                 *best = (c, next);
             }
@@ -76,7 +83,13 @@ pub(super) fn span(cost: &dyn Fn(usize, usize) -> f64, sizes: &[usize]) -> Vec<O
         near[best[closest].1].push(closest);
         next = closest;
     }
-    let depth = |root: usize| walk(&near, root).iter().map(|step| step.2).max().unwrap_or(0);
+    let depth = |root: usize| {
+        walk(&near, root)
+            .iter()
+            .map(|step| step.2)
+            .max()
+            .unwrap_or(0)
+    };
     let root = (0..count).min_by_key(|&j| (depth(j), std::cmp::Reverse(sizes[j]), j));
     let mut parents = vec![None; count];
     if let Some(root) = root {
@@ -96,7 +109,10 @@ pub(super) fn walk(near: &[Vec<usize>], root: usize) -> Vec<(usize, Option<usize
         let mut children: Vec<usize> = near[node].clone();
         children.sort_unstable();
         order.extend(
-            children.into_iter().filter(|&c| Some(c) != parent).map(|c| (c, Some(node), depth + 1)),
+            children
+                .into_iter()
+                .filter(|&c| Some(c) != parent)
+                .map(|c| (c, Some(node), depth + 1)),
         );
         at += 1;
     }
@@ -116,30 +132,54 @@ mod tests {
     #[test]
     fn a_ball_joint_is_found_wherever_the_guess_is() {
         let place = DVec3::new(0.1, -0.3, 0.2);
-        let turns = [(DVec3::X, 0.5), (DVec3::Y, -0.8), (DVec3::Z, 1.1), (DVec3::X, -0.4)];
-        let parent: Vec<DAffine3> = (0..4).map(|k| about(DVec3::ONE, DVec3::Z, 0.3 * f64::from(k))).collect();
-        let bone: Vec<DAffine3> =
-            parent.iter().zip(turns).map(|(p, (axis, angle))| *p * about(place, axis, angle)).collect();
+        let turns = [
+            (DVec3::X, 0.5),
+            (DVec3::Y, -0.8),
+            (DVec3::Z, 1.1),
+            (DVec3::X, -0.4),
+        ];
+        let parent: Vec<DAffine3> = (0..4)
+            .map(|k| about(DVec3::ONE, DVec3::Z, 0.3 * f64::from(k)))
+            .collect();
+        let bone: Vec<DAffine3> = parent
+            .iter()
+            .zip(turns)
+            .map(|(p, (axis, angle))| *p * about(place, axis, angle))
+            .collect();
         let joint = find_joint(&parent, &bone, DVec3::new(3.0, 2.0, 1.0));
         assert!(joint.place.distance(place) < 1e-4, "found {}", joint.place);
-        assert!(joint.deviation < 1e-5, "a fixed point stays: {}", joint.deviation);
+        assert!(
+            joint.deviation < 1e-5,
+            "a fixed point stays: {}",
+            joint.deviation
+        );
     }
 
     #[test]
     fn a_hinge_takes_the_point_of_its_axis_that_is_nearest_to_the_guess() {
         let axis_point = DVec3::new(0.2, 0.1, 0.0);
         let parent = vec![DAffine3::IDENTITY; 3];
-        let bone: Vec<DAffine3> = [0.0, 0.6, 1.2].iter().map(|&a| about(axis_point, DVec3::Z, a)).collect();
+        let bone: Vec<DAffine3> = [0.0, 0.6, 1.2]
+            .iter()
+            .map(|&a| about(axis_point, DVec3::Z, a))
+            .collect();
         let joint = find_joint(&parent, &bone, DVec3::new(0.5, 0.5, 0.7));
         let expected = DVec3::new(0.2, 0.1, 0.7);
-        assert!(joint.place.distance(expected) < 1e-4, "found {}", joint.place);
+        assert!(
+            joint.place.distance(expected) < 1e-4,
+            "found {}",
+            joint.place
+        );
     }
 
     #[test]
     fn bones_that_never_move_apart_keep_the_guess() {
         let still = vec![DAffine3::IDENTITY; 3];
         let guess = DVec3::new(0.5, 0.5, 0.7);
-        assert!(find_joint(&still, &still, guess).place.distance(guess) < 1e-12, "nothing says otherwise");
+        assert!(
+            find_joint(&still, &still, guess).place.distance(guess) < 1e-12,
+            "nothing says otherwise"
+        );
     }
 
     #[test]
@@ -147,6 +187,10 @@ mod tests {
         // 0 - 1 - 2 - 3 - 4, every other pair dear
         let cost = |a: usize, b: usize| if a.abs_diff(b) == 1 { 1.0 } else { 10.0 };
         let parents = span(&cost, &[1, 1, 1, 1, 1]);
-        assert_eq!(parents, [Some(1), Some(2), None, Some(2), Some(3)], "the middle carries both halves");
+        assert_eq!(
+            parents,
+            [Some(1), Some(2), None, Some(2), Some(3)],
+            "the middle carries both halves"
+        );
     }
 }

@@ -169,7 +169,12 @@ pub fn fit_bones(
     let motions: Vec<Vec<DAffine3>> = hierarchy
         .order
         .iter()
-        .map(|&j| motions[j].iter().map(|m| unit_box.unscale_motion(*m)).collect())
+        .map(|&j| {
+            motions[j]
+                .iter()
+                .map(|m| unit_box.unscale_motion(*m))
+                .collect()
+        })
         .collect();
     let skeleton = hierarchy.skeleton(guess, &unit_box)?;
     let mut place_of = vec![BoneId(0); motions.len()];
@@ -178,9 +183,21 @@ pub fn fit_bones(
     }
     Ok(FittedBones {
         examples: with_motions(rest, meshes, skeleton, &motions)?,
-        cores: refinement.cores.iter().map(|core| place_of[core.index()]).collect(),
-        joint_deviation: hierarchy.deviation.iter().map(|d| d * unit_box.size).collect(),
-        round_errors: refinement.errors.iter().map(|e| e * unit_box.size).collect(),
+        cores: refinement
+            .cores
+            .iter()
+            .map(|core| place_of[core.index()])
+            .collect(),
+        joint_deviation: hierarchy
+            .deviation
+            .iter()
+            .map(|d| d * unit_box.size)
+            .collect(),
+        round_errors: refinement
+            .errors
+            .iter()
+            .map(|e| e * unit_box.size)
+            .collect(),
         carried,
     })
 }
@@ -217,7 +234,12 @@ fn check(rest: &TriMesh, meshes: &[ExampleMesh], guess: &BoneGuess) -> Result<()
     // A set of examples checks its meshes; one bone that stands still is enough for that.
     let still = Skeleton::from_rest_frames([("bone".to_owned(), None, DAffine3::IDENTITY)])
         .map_err(SkinError::from)?;
-    with_motions(rest, meshes, still, &[vec![DAffine3::IDENTITY; meshes.len()]])?;
+    with_motions(
+        rest,
+        meshes,
+        still,
+        &[vec![DAffine3::IDENTITY; meshes.len()]],
+    )?;
     Ok(())
 }
 
@@ -228,12 +250,18 @@ fn with_motions(
     skeleton: Skeleton,
     motions: &[Vec<DAffine3>],
 ) -> Result<ExampleSet, FitError> {
-    let rest_frames: Vec<DAffine3> =
-        skeleton.bones().iter().map(|bone| bone.bone_from_rest.inverse()).collect();
+    let rest_frames: Vec<DAffine3> = skeleton
+        .bones()
+        .iter()
+        .map(|bone| bone.bone_from_rest.inverse())
+        .collect();
     let mut examples = Vec::with_capacity(meshes.len());
     for (k, mesh) in meshes.iter().enumerate() {
-        let model_from_bone =
-            motions.iter().zip(&rest_frames).map(|(motion, frame)| motion[k] * *frame).collect();
+        let model_from_bone = motions
+            .iter()
+            .zip(&rest_frames)
+            .map(|(motion, frame)| motion[k] * *frame)
+            .collect();
         let pose = skeleton
             .pose_from_palette(&Palette { model_from_bone })
             .map_err(SkinError::from)?;

@@ -30,7 +30,12 @@ pub(super) struct UnitMeshes {
 
 impl UnitMeshes {
     pub(super) fn new(rest: &TriMesh, meshes: &[ExampleMesh], unit_box: &UnitBox) -> Self {
-        let scale = |points: &[DVec3]| points.iter().map(|p| unit_box.scale(*p)).collect::<Vec<_>>();
+        let scale = |points: &[DVec3]| {
+            points
+                .iter()
+                .map(|p| unit_box.scale(*p))
+                .collect::<Vec<_>>()
+        };
         let scaled_rest = rest
             .with_positions(scale(rest.positions()))
             .expect("scaling keeps the number of vertices and every number finite");
@@ -70,7 +75,10 @@ impl UnitMeshes {
     pub(super) fn follow(&self, skeleton: &Skeleton, cores: &[Option<BoneId>]) -> FirstMotions {
         let mut motions = self.core_motions(cores, skeleton.bone_count());
         let mut sizes = vec![0_usize; skeleton.bone_count()];
-        cores.iter().flatten().for_each(|core| sizes[core.index()] += 1);
+        cores
+            .iter()
+            .flatten()
+            .for_each(|core| sizes[core.index()] += 1);
         let mut carried = Vec::new();
         for (j, bone) in skeleton.bones().iter().enumerate() {
             if sizes[j] < 3 {
@@ -85,21 +93,33 @@ impl UnitMeshes {
         let nearest = |i: usize| {
             let error = |j: &usize| -> f64 {
                 let places = self.meshes.iter().map(|mesh| mesh.positions[i]);
-                let predicted = motions[*j].iter().map(|m| m.transform_point3(self.rest.positions()[i]));
-                predicted.zip(places).map(|(a, b)| a.distance_squared(b)).sum()
+                let predicted = motions[*j]
+                    .iter()
+                    .map(|m| m.transform_point3(self.rest.positions()[i]));
+                predicted
+                    .zip(places)
+                    .map(|(a, b)| a.distance_squared(b))
+                    .sum()
             };
             let best = (0..motions.len())
                 .filter(|&j| sizes[j] >= 3)
                 .min_by(|a, b| error(a).total_cmp(&error(b)).then(a.cmp(b)));
             BoneId(best.unwrap_or(0) as u16)
         };
-        let full = cores.iter().enumerate().map(|(i, core)| core.unwrap_or_else(|| nearest(i)));
+        let full = cores
+            .iter()
+            .enumerate()
+            .map(|(i, core)| core.unwrap_or_else(|| nearest(i)));
         (full.collect(), motions.clone(), carried)
     }
 
     /// The rigid motion of each bone's core, by bone and mesh.
     fn core_motions(&self, cores: &[Option<BoneId>], bone_count: usize) -> Vec<Vec<DAffine3>> {
-        let all: Vec<&[DVec3]> = self.meshes.iter().map(|mesh| mesh.positions.as_slice()).collect();
+        let all: Vec<&[DVec3]> = self
+            .meshes
+            .iter()
+            .map(|mesh| mesh.positions.as_slice())
+            .collect();
         let motion = Motion::new(self.rest.positions(), &all);
         let mut members: Vec<Vec<(usize, f64)>> = vec![Vec::new(); bone_count];
         for (i, core) in cores.iter().enumerate() {
@@ -107,7 +127,10 @@ impl UnitMeshes {
                 members[core.index()].push((i, 1.0));
             }
         }
-        members.iter().map(|members| motion.rigid_motions(members)).collect()
+        members
+            .iter()
+            .map(|members| motion.rigid_motions(members))
+            .collect()
     }
 }
 
@@ -119,7 +142,11 @@ fn spread_out(meshes: &[ExampleMesh], count: usize) -> Vec<usize> {
     let distance = |a: usize, b: usize| -> f64 {
         // A few hundred vertices tell poses apart as well as all of them.
         let step = (meshes[a].positions.len() / 500).max(1);
-        let pairs = meshes[a].positions.iter().zip(&meshes[b].positions).step_by(step);
+        let pairs = meshes[a]
+            .positions
+            .iter()
+            .zip(&meshes[b].positions)
+            .step_by(step);
         pairs.map(|(p, q)| p.distance_squared(*q)).sum()
     };
     let mut chosen = vec![0];
@@ -203,12 +230,20 @@ impl Refinement {
 
     /// Takes the poses in which a skin matches the meshes best.
     fn improve(&mut self, fitted: Fitted, progress: &dyn Progress) -> Result<(), FitError> {
-        let targets: Vec<&[DVec3]> =
-            self.set.examples().iter().map(|example| example.positions.as_slice()).collect();
+        let targets: Vec<&[DVec3]> = self
+            .set
+            .examples()
+            .iter()
+            .map(|example| example.positions.as_slice())
+            .collect();
         let starts: Vec<_> = self.set.examples().iter().map(|e| e.pose.clone()).collect();
         let solver = PoseSolver::new(&fitted.skin, &PoseOptions::default())?;
         let solved = solver.solve_all(&targets, &starts, progress)?;
-        let mean = solved.iter().map(|fit| fit.rms_distance.powi(2)).sum::<f64>() / solved.len() as f64;
+        let mean = solved
+            .iter()
+            .map(|fit| fit.rms_distance.powi(2))
+            .sum::<f64>()
+            / solved.len() as f64;
         self.errors.push(mean.sqrt());
         let poses = solved.into_iter().map(|fit| fit.pose).collect();
         self.set = self.set.clone().with_poses(poses)?;
