@@ -133,7 +133,9 @@ pub fn fit_multi_weight(
     let stage = Stage::new(progress, "fitting matrix weights", set_of_vertex.len());
     let fitted = par::map_with(set_of_vertex.len(), SimplexLs::new, |simplex, i| {
         let solver = &solvers[set_of_vertex[i]];
-        stage.step().then(|| problem.fit_vertex(i, solver, options.prior, simplex))
+        stage
+            .step()
+            .then(|| problem.fit_vertex(i, solver, options.prior, simplex))
     });
     if stage.is_stopped() {
         return Err(FitError::Stopped);
@@ -175,7 +177,9 @@ fn influence_sets(
                     ),
                 });
             }
-            (0..sets.vertex_count()).map(|i| sets.bones(i).to_vec()).collect()
+            (0..sets.vertex_count())
+                .map(|i| sets.bones(i).to_vec())
+                .collect()
         }
         InfluenceChoice::Automatic => {
             let ssd = SsdOptions {
@@ -379,7 +383,10 @@ impl RowSolver {
             let share = 1.0 / (value + options.lambda);
             let mut direction = vec![0.0; count];
             for (q, part) in basis.iter().zip(&vector) {
-                direction.iter_mut().zip(q).for_each(|(d, q)| *d += part * q);
+                direction
+                    .iter_mut()
+                    .zip(q)
+                    .for_each(|(d, q)| *d += part * q);
             }
             for (a, left) in direction.iter().enumerate() {
                 for (b, right) in direction.iter().enumerate() {
@@ -399,14 +406,19 @@ impl RowSolver {
         let rows = || self.regressors.chunks_exact(self.count);
         let mut right = vec![0.0; self.count];
         for (row, target) in rows().zip(targets.clone()) {
-            right.iter_mut().zip(row).for_each(|(r, x)| *r += target * x);
+            right
+                .iter_mut()
+                .zip(row)
+                .for_each(|(r, x)| *r += target * x);
         }
         let y: Vec<f64> = self
             .inverse
             .chunks_exact(self.count)
             .map(|row| dot(row, &right))
             .collect();
-        let squared = rows().zip(targets).map(|(row, t)| (t - dot(row, &y)).powi(2));
+        let squared = rows()
+            .zip(targets)
+            .map(|(row, t)| (t - dot(row, &y)).powi(2));
         let squared = squared.sum();
         (y, squared)
     }
@@ -417,11 +429,14 @@ fn kept_basis(rows: &[f64], count: usize, kept_variance: f64) -> Vec<Vec<f64>> {
     let example_count = (rows.len() / count.max(1)).max(1) as f64;
     let mut mean = vec![0.0; count];
     for row in rows.chunks_exact(count) {
-        mean.iter_mut().zip(row).for_each(|(m, x)| *m += x / example_count);
+        mean.iter_mut()
+            .zip(row)
+            .for_each(|(m, x)| *m += x / example_count);
     }
     let covariance = |a: usize, b: usize| {
         let rows = rows.chunks_exact(count);
-        rows.map(|row| (row[a] - mean[a]) * (row[b] - mean[b])).sum::<f64>()
+        rows.map(|row| (row[a] - mean[a]) * (row[b] - mean[b]))
+            .sum::<f64>()
     };
     let pairs = symmetric_eigen(count, covariance);
     let total: f64 = pairs.iter().map(|(value, _)| value.max(0.0)).sum();
@@ -454,6 +469,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Eigenvalues of a symmetric matrix in rising order, each with its unit eigenvector.
 fn symmetric_eigen(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<(f64, Vec<f64>)> {
+    if size == 0 {
+        return Vec::new();
+    }
     let matrix = Mat::from_fn(size, size, |a, b| if a >= b { entry(a, b) } else { 0.0 });
     let eigen = matrix
         .self_adjoint_eigen(Side::Lower)

@@ -150,11 +150,8 @@ fn plan_joint(
         plans.push(Plan {
             name: format!("{name}.half"),
             parent: Some(parent),
-            rest_parent_from_bone: Trs::rigid(
-                Trs::from_affine(&rest).0.rotation,
-                rest.translation,
-            )
-            .to_affine(),
+            rest_parent_from_bone: Trs::rigid(Trs::from_affine(&rest).0.rotation, rest.translation)
+                .to_affine(),
             of,
             motion: DerivedMotion::PartTurn { share: 0.5 },
         });
