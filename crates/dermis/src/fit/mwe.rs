@@ -42,11 +42,20 @@ pub struct MultiWeightOptions {
     /// Which bones a vertex may use; default automatic.
     pub influences: InfluenceChoice,
     /// Share of the variance of the palette's entries that the kept principal components explain;
-    /// above 0, at most 1.
+    /// above 0, at most 1, default 0.999. Smaller follows fewer motions of the bones.
+    ///
+    /// Between 0.99 and 1 it hardly matters with the default ridge: held-out EE moves by less than a
+    /// fiftieth on a tube, a hand and a body.
     pub kept_variance: f64,
-    /// Ridge added to the normal equations, in the scaled model's units; at least 0.
+    /// Ridge added to the normal equations, with the longest side of the rest box as unit of length;
+    /// at least 0, default 0.1. Larger stays closer to the prior.
+    ///
+    /// Chosen by held-out EE on a tube, a hand and a body, as flat as can be from 0.01 to 1.
     pub lambda: f64,
-    /// What the ridge pulls towards.
+    /// What the ridge pulls towards; default the linear blend skin with the same bones.
+    ///
+    /// [`Prior::Zero`], as in the paper, shrinks the whole motion: it wants a `lambda` of 0.001 or
+    /// less and a `kept_variance` of 0.999 or more, and gains nothing.
     pub prior: Prior,
 }
 
@@ -55,8 +64,8 @@ impl Default for MultiWeightOptions {
         Self {
             max_influences: 4,
             influences: InfluenceChoice::Automatic,
-            kept_variance: 0.99,
-            lambda: 0.02,
+            kept_variance: 0.999,
+            lambda: 0.1,
             prior: Prior::Ssd,
         }
     }
