@@ -477,6 +477,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Eigenvalues of a symmetric matrix in rising order, each with its unit eigenvector.
+///
+/// faer is built without its own threads, so the result does not depend on how many there are.
 fn symmetric_eigen(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<(f64, Vec<f64>)> {
     if size == 0 {
         return Vec::new();
