@@ -1,6 +1,9 @@
 //! One suite that every kind of skin must pass.
 
-use dermis::skin::{Coefficient, Correction, Delta, SsdProgram, Weight};
+use dermis::rig::{Bone, DerivedBone, DerivedMotion, Trs};
+use dermis::skin::{
+    Coefficient, Correction, Delta, MultiWeight, MultiWeightProgram, SsdProgram, Weight,
+};
 use dermis::{BoneId, Pose, Skeleton, Skin, VertexProgram};
 use glam::{DAffine3, DQuat, DVec3};
 use proptest::prelude::*;
@@ -64,6 +67,92 @@ fn skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
     )
 }
 
+/// The same skin with bones derived from the joint of one bone, and weight moved to them.
+fn with_derived_bones(skin: Skin, of: BoneId, motions: [DerivedMotion; 2]) -> Skin {
+    let mut bones = skin.skeleton.bones().to_vec();
+    let mut derived = Vec::new();
+    for motion in motions {
+        // Beside the bone that it follows, and bound where that is.
+        let Bone {
+            parent,
+            bone_from_rest,
+            ..
+        } = bones[of.index()];
+        derived.push(DerivedBone {
+            bone: BoneId(bones.len() as u16),
+            of,
+            motion,
+        });
+        bones.push(Bone {
+            name: "derived".to_owned(),
+            parent,
+            default_parent_from_bone: Trs::IDENTITY,
+            bone_from_rest,
+        });
+    }
+    let VertexProgram::Ssd(mut program) = skin.program else {
+        panic!("made as SSD");
+    };
+    let share = |row: &[Weight]| {
+        let halved = row.iter().map(|w| Weight {
+            weight: 0.5 * w.weight,
+            ..*w
+        });
+        let moved = derived.iter().map(|d| Weight {
+            bone: d.bone,
+            weight: 0.25,
+        });
+        halved.chain(moved).collect::<Vec<_>>()
+    };
+    program.weights = program.weights.iter().map(share).collect();
+    let skeleton = Skeleton::new(bones).expect("appended at the end");
+    let program = VertexProgram::Ssd(program);
+    Skin::with_derived(skeleton, program, skin.coefficients, derived).expect("a valid skin")
+}
+
+/// Skins that turn with the character and compile to animation space, plain and with derived bones.
+fn linear_skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
+    let derived = (skin_and_pose(), 0..5u16, 0.0..1.0f64, -0.9..2.0f64).prop_map(
+        |((skin, pose), of, share, gain)| {
+            // A bone without a parent turns the whole character: nothing follows such a turn.
+            let bones = skin.skeleton.bones();
+            let of = if bones[usize::from(of)].parent.is_some() {
+                of
+            } else {
+                1
+            };
+            let motions = [
+                DerivedMotion::PartTurn { share },
+                DerivedMotion::Swell { gain },
+            ];
+            (with_derived_bones(skin, BoneId(of), motions), pose)
+        },
+    );
+    prop_oneof![skin_and_pose(), derived]
+}
+
+/// The skin with twelve equal weights for each one.
+fn as_multi_weight(skin: &Skin) -> Skin {
+    let VertexProgram::Ssd(ssd) = &skin.program else {
+        panic!("made as SSD");
+    };
+    let twelve = |w: &Weight| MultiWeight {
+        bone: w.bone,
+        weights: [[w.weight; 4]; 3],
+    };
+    let program = MultiWeightProgram {
+        rest_positions: ssd.rest_positions.clone(),
+        influences: (ssd.weights.iter())
+            .map(|row| row.iter().map(twelve).collect::<Vec<_>>())
+            .collect(),
+        corrections: ssd.corrections.clone(),
+    };
+    Skin {
+        program: VertexProgram::MultiWeight(program),
+        ..skin.clone()
+    }
+}
+
 fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter()
         .zip(b)
@@ -74,14 +163,16 @@ fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
 proptest! {
     /// Fact 3 of the specification.
     #[test]
-    fn fact_3_as_animation_space_it_is_the_same_skin((skin, pose) in skin_and_pose()) {
+    fn fact_3_as_animation_space_it_is_the_same_skin((skin, pose) in linear_skin_and_pose()) {
         let ssd = skin.evaluate(&pose).expect("the pose fits");
         let linear = skin.to_linear().expect("linear").evaluate(&pose).expect("the pose fits");
         prop_assert!(largest_difference(&ssd, &linear) < 1e-12, "{ssd:?} {linear:?}");
     }
 
     #[test]
-    fn the_rest_pose_shows_the_rest_mesh_with_its_default_correction((skin, _) in skin_and_pose()) {
+    fn the_rest_pose_shows_the_rest_mesh_with_its_default_correction(
+        (skin, _) in linear_skin_and_pose(),
+    ) {
         let shown = skin.evaluate(&skin.skeleton.rest_pose()).expect("fits");
         let VertexProgram::Ssd(ssd) = &skin.program else { panic!("made as SSD") };
         let expected = ssd.corrected_rest(&skin.default_coefficients());
@@ -90,7 +181,7 @@ proptest! {
 
     #[test]
     fn turning_the_whole_character_turns_the_result(
-        (skin, pose) in skin_and_pose(),
+        (skin, pose) in linear_skin_and_pose(),
         motion in rigid(),
     ) {
         let mut moved = pose.clone();
@@ -107,6 +198,22 @@ proptest! {
             .collect();
         let after = skin.evaluate(&moved).expect("fits");
         prop_assert!(largest_difference(&before, &after) < 1e-11, "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn twelve_equal_weights_are_linear_blend_skinning((skin, pose) in linear_skin_and_pose()) {
+        let ssd = skin.evaluate(&pose).expect("the pose fits");
+        let multi = as_multi_weight(&skin).evaluate(&pose).expect("the pose fits");
+        prop_assert!(largest_difference(&ssd, &multi) < 1e-12, "{ssd:?} {multi:?}");
+    }
+
+    #[test]
+    fn a_completed_pose_needs_no_derived_bones((skin, pose) in linear_skin_and_pose()) {
+        let expected = skin.evaluate(&pose).expect("the pose fits");
+        let completed = skin.complete_pose(&pose).expect("the pose fits");
+        prop_assert_eq!(completed.parent_from_bone.len(), skin.skeleton.bone_count());
+        let plain = Skin { derived: Vec::new(), ..skin };
+        prop_assert_eq!(plain.evaluate(&completed), Ok(expected));
     }
 }
 

@@ -155,7 +155,8 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     let skeleton = set.skeleton();
     let poses: Vec<Vec<DAffine3>> = crate::measure::posed_from_rest(set, training);
     let extent = set.rest().bounds().diagonal();
-    let mut used = vec![false; skeleton.bone_count()];
+    // The skin may have derived bones beyond those of the examples; they follow and tell nothing.
+    let mut used = vec![false; skin.skeleton.bone_count()];
     for bone in skin.program.bones() {
         used[bone.index()] = true;
     }

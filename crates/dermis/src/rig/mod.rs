@@ -11,6 +11,7 @@ mod trs;
 
 pub use clip::{Channel, Clip, Interpolation, Keys};
 pub use derived::{DerivedBone, DerivedMotion};
+pub(crate) use derived::{check_derived, complete, joint_turn, rest_parent_from_bone};
 pub use joint_statistics::{Hinge, JointStatistics, joint_statistics};
 pub use palette::Palette;
 pub use pose::Pose;
@@ -71,6 +72,14 @@ pub enum RigError {
         what: String,
         /// Largest cosine between two axes that should be perpendicular.
         shear: f64,
+    },
+    /// A derived bone cannot follow what it should.
+    #[error("derived bone {bone}: {problem}")]
+    BadDerivedBone {
+        /// Index of the bone.
+        bone: usize,
+        /// What is wrong.
+        problem: String,
     },
     /// The keys of a channel do not fit together.
     #[error("clip {clip}: {problem}")]

@@ -1,6 +1,7 @@
 //! A fitted skin: a pose program and a vertex program, and the plain evaluation of both.
 
 mod correction;
+mod derived;
 mod eval;
 mod vertex_program;
 
@@ -78,7 +79,8 @@ pub struct Skin {
     pub program: VertexProgram,
     /// Names and defaults of the coefficients, one per correction of the vertex program.
     pub coefficients: Vec<Coefficient>,
-    /// Bones that nobody poses: the last ones of the skeleton, in order. A pose may leave them out.
+    /// Bones that nobody poses: the last ones of the skeleton, in order. A pose may leave them out,
+    /// and what it says about them is not heard: see [`Skin::with_derived`].
     pub derived: Vec<DerivedBone>,
 }
 
@@ -143,6 +145,8 @@ impl Skin {
 
     /// The pose program: matrices and coefficients of a pose.
     ///
+    /// Derived bones are placed here, whether the pose has them or leaves them out.
+    ///
     /// # Errors
     /// [`SkinError::Rig`] when the pose has another number of bones, and
     /// [`SkinError::CountMismatch`] when it has more coefficients than the skin.
@@ -156,8 +160,12 @@ impl Skin {
             });
         }
         coefficients[..pose.coefficients.len()].copy_from_slice(&pose.coefficients);
+        let palette = match self.derived.is_empty() {
+            true => self.skeleton.palette(pose)?,
+            false => self.skeleton.palette(&self.complete_pose(pose)?)?,
+        };
         Ok(PosedInputs {
-            palette: self.skeleton.palette(pose)?,
+            palette,
             coefficients,
         })
     }

@@ -74,7 +74,15 @@ fn write_bones(arrays: &mut Arrays, document: &Document, skeleton: &Skeleton) ->
     if frame_count > 0 && document.frame_poses.len() == frame_count {
         let mut poses = Vec::with_capacity(16 * bones.len() * frame_count);
         for pose in &document.frame_poses {
-            let palette = skeleton.palette(pose)?;
+            // Poses may leave out bones that the skin derives from the others.
+            let palette = match document
+                .skin
+                .as_ref()
+                .filter(|skin| !skin.derived.is_empty())
+            {
+                Some(skin) => skeleton.palette(&skin.complete_pose(pose)?)?,
+                None => skeleton.palette(pose)?,
+            };
             poses.extend(palette.model_from_bone.iter().flat_map(matrix_rows));
         }
         arrays.floats("bone_pose", &[frame_count, bones.len(), 4, 4], poses)?;

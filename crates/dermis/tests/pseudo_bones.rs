@@ -1,0 +1,205 @@
+//! Linear blend skinning with pseudo-bones: what it gains, and that its poses need none of them.
+
+use dermis::fit::{PseudoBoneOptions, SsdOptions, evaluate_fit, fit_pseudo_bones, fit_ssd};
+use dermis::measure::{measure, vertex_distances};
+use dermis::progress::Silent;
+use dermis::rig::DerivedMotion;
+use dermis::synth::{ArmOptions, ArmPose, arm, arm_motion};
+use dermis::{Clip, ExampleSet, Pose, Skin, Split};
+use glam::{DAffine3, DQuat, DVec3};
+
+fn arm_in(poses: Vec<ArmPose>) -> ExampleSet {
+    arm(&ArmOptions {
+        ring_count: 40,
+        segment_count: 12,
+        poses,
+    })
+    .examples
+}
+
+/// The arm as a tube: only twisted, by up to 170°.
+fn twisted() -> ExampleSet {
+    arm_in(
+        (0..18)
+            .map(|k| ArmPose {
+                bend_rad: 0.0,
+                twist_rad: (10.0 * k as f64).to_radians(),
+            })
+            .collect(),
+    )
+}
+
+/// Only bent, by up to 110°.
+fn bent() -> ExampleSet {
+    arm_in(
+        (0..12)
+            .map(|k| ArmPose {
+                bend_rad: (10.0 * k as f64).to_radians(),
+                twist_rad: 0.0,
+            })
+            .collect(),
+    )
+}
+
+fn all(set: &ExampleSet) -> Vec<usize> {
+    (0..set.examples().len()).collect()
+}
+
+fn fit(set: &ExampleSet, half_turns: bool, scales: bool) -> Skin {
+    let options = PseudoBoneOptions {
+        half_turns,
+        scales,
+        ..PseudoBoneOptions::default()
+    };
+    fit_pseudo_bones(set, &all(set), &options, &Silent)
+        .expect("the arm can be fitted")
+        .skin
+}
+
+fn e_rms(skin: &Skin, set: &ExampleSet) -> f64 {
+    measure(skin, set, &all(set)).expect("fits").total.e_rms
+}
+
+#[test]
+fn a_half_turned_bone_mends_most_of_a_twist() {
+    let set = twisted();
+    let plain = e_rms(&fit(&set, false, false), &set);
+    let with_half_turns = fit(&set, true, false);
+    let mended = e_rms(&with_half_turns, &set);
+    assert!(mended < plain / 3.0, "{mended} against {plain}");
+    let names: Vec<&str> = with_half_turns
+        .skeleton
+        .bones()
+        .iter()
+        .map(|bone| bone.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["upper_arm", "forearm", "hand", "hand.half"],
+        "the elbow did not turn"
+    );
+}
+
+#[test]
+fn swelling_bones_show_a_muscle() {
+    let set = bent();
+    // The elbow's crease is no swelling: only the biceps is looked at.
+    let off_by = |skin: &Skin| {
+        let most_bent = set.examples().last().expect("twelve");
+        let distances = vertex_distances(skin, most_bent).expect("fits");
+        let rest = set.rest().positions().iter();
+        let biceps = rest
+            .zip(distances)
+            .filter(|(p, _)| (0.3..0.65).contains(&p.x));
+        biceps.map(|(_, distance)| distance).fold(0.0, f64::max)
+    };
+    let plain = off_by(&fit(&set, false, false));
+    let swelling = off_by(&fit(&set, false, true));
+    assert!(swelling < plain / 4.0, "{swelling} against {plain}");
+}
+
+#[test]
+fn joints_that_do_not_turn_add_no_bone() {
+    let still = arm_in(vec![ArmPose::default(); 3]);
+    let options = PseudoBoneOptions::default();
+    assert!(options.half_turns && options.scales, "both by default");
+    let fitted = fit_pseudo_bones(&still, &all(&still), &options, &Silent).expect("fits");
+    let plain = fit_ssd(&still, &all(&still), &SsdOptions::default(), &Silent).expect("fits");
+    assert_eq!(fitted.skin, plain.skin, "plain linear blend skinning");
+}
+
+#[test]
+fn only_pseudo_bones_that_a_vertex_follows_are_kept() {
+    let skin = fit(&arm_in(arm_motion(24)), true, true);
+    assert_eq!(skin.posed_bone_count(), 3, "the arm's own");
+    assert!(!skin.derived.is_empty(), "some are of use");
+    for d in &skin.derived {
+        let follows = skin.program.bones().any(|bone| bone == d.bone);
+        let name = &skin.skeleton.bones()[d.bone.index()].name;
+        assert!(follows, "{name} moves no vertex");
+        let expected = match d.motion {
+            DerivedMotion::PartTurn { .. } => "half",
+            DerivedMotion::Swell { gain } if gain > 0.0 => "swell",
+            DerivedMotion::Swell { .. } => "shrink",
+        };
+        let of = &skin.skeleton.bones()[d.of.index()].name;
+        assert!(
+            name.starts_with(of.as_str()) && name.ends_with(expected),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn examples_without_the_derived_bones_are_measured_and_held_out() {
+    let set = arm_in(arm_motion(24));
+    let report = evaluate_fit(&set, &Split::EveryNth(4), |training| {
+        fit_pseudo_bones(&set, training, &PseudoBoneOptions::default(), &Silent)
+    })
+    .expect("fits and measures");
+    let plain = evaluate_fit(&set, &Split::EveryNth(4), |training| {
+        fit_ssd(&set, training, &SsdOptions::default(), &Silent)
+    })
+    .expect("fits and measures");
+    let held_out = |report: &dermis::fit::FitReport| {
+        let held_out = report.held_out.as_ref().expect("a quarter");
+        held_out.measured.total.e_rms
+    };
+    assert!(
+        held_out(&report) < 0.6 * held_out(&plain),
+        "held out: {} against {}",
+        held_out(&report),
+        held_out(&plain)
+    );
+    assert_eq!(
+        report.cost.palette_size,
+        3 + report.skin.derived.len(),
+        "the palette holds the derived bones too"
+    );
+    assert_eq!(
+        report.rig.indistinct, plain.rig.indistinct,
+        "about the posed bones"
+    );
+}
+
+#[test]
+fn turning_the_whole_character_turns_the_result() {
+    let set = arm_in(arm_motion(24));
+    let skin = fit(&set, true, true);
+    let motion = DAffine3::from_rotation_translation(
+        DQuat::from_scaled_axis(DVec3::new(0.3, 1.1, -0.6)),
+        DVec3::new(1.0, -2.0, 0.5),
+    );
+    for example in set.examples() {
+        let mut moved = example.pose.clone();
+        moved.parent_from_bone[0] = motion * moved.parent_from_bone[0];
+        let expected = skin.evaluate(&example.pose).expect("fits");
+        let found = skin.evaluate(&moved).expect("fits");
+        for (a, b) in expected.iter().zip(&found) {
+            let a = motion.transform_point3(*a);
+            assert!(a.distance(*b) < 1e-10, "{}: {a} against {b}", example.name);
+        }
+    }
+}
+
+#[test]
+fn a_baked_clip_shows_the_same_without_the_pose_program() {
+    let set = arm_in(arm_motion(24));
+    let skin = fit(&set, true, true);
+    let poses: Vec<Pose> = set.examples().iter().map(|e| e.pose.clone()).collect();
+    let clip = Clip::from_poses("arm", set.skeleton(), &poses, 24.0).expect("rigid poses");
+    let baked = skin.bake_derived(&clip).expect("the clip fits");
+    let plain = Skin {
+        derived: Vec::new(),
+        ..skin.clone()
+    };
+    for (example, time) in set.examples().iter().zip(clip.frame_times(24.0)) {
+        let shown = plain
+            .evaluate(&plain.sample(&baked, time))
+            .expect("all bones are posed");
+        let expected = skin.evaluate(&example.pose).expect("fits");
+        for (a, b) in shown.iter().zip(&expected) {
+            assert!(a.distance(*b) < 1e-9, "{}: {a} against {b}", example.name);
+        }
+    }
+}
