@@ -1,12 +1,14 @@
 //! Ways to make a [`Skin`](crate::Skin) from examples: one file per way in, one kind of way out.
 
 mod anim_space;
+mod influence_auto;
 mod influence_set;
 mod method;
 mod mwe;
 mod pseudo_bones;
 mod report;
 mod ssd;
+mod under_determined;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
 pub use influence_set::{InfluenceChoice, InfluenceSets};

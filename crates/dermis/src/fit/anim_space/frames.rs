@@ -23,6 +23,7 @@ use glam::{DAffine3, DVec3, DVec4};
 
 use crate::example::ExampleSet;
 use crate::measure::posed_from_rest;
+use crate::rig::BoneId;
 
 /// Palettes and targets of some examples in the space of the fit.
 pub(crate) struct FitFrames<'a> {
@@ -112,8 +113,27 @@ impl<'a> FitFrames<'a> {
         (position - self.center) / self.unit - self.shifts[k]
     }
 
+    /// Length of the longest side of the rest box, in model units.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// `Σ_k H_jᵏᵀ vᵏ` for some bones `j`: what the examples of vertex `i` pull at each with.
+    pub(crate) fn pull(&self, bones: &[BoneId], i: usize) -> Vec<DVec4> {
+        let mut pull = vec![DVec4::ZERO; bones.len()];
+        for (k, palette) in self.unit_from_frame.iter().enumerate() {
+            let target = self.target(k, i);
+            for (pull, bone) in pull.iter_mut().zip(bones) {
+                let matrix = &palette[bone.index()];
+                let position = matrix.matrix3.transpose() * target;
+                *pull += position.extend(matrix.translation.dot(target));
+            }
+        }
+        pull
+    }
+
     /// The rest position of vertex `i` in frame `j`.
-    pub(super) fn rest_in_frame(&self, i: usize, j: usize) -> DVec3 {
+    pub(crate) fn rest_in_frame(&self, i: usize, j: usize) -> DVec3 {
         (self.set.rest().positions()[i] - self.center) / self.unit - self.joints[j]
     }
 

@@ -75,6 +75,28 @@ pub(crate) fn normal_eigenvalues(frames: &FitFrames<'_>, bones: &[BoneId]) -> Ve
     SymmetricEigen::new(&reduced_normal(frames, bones), SLOT * bones.len() - 1).values
 }
 
+/// `Σ_k Hᵏᵀ Hᵏ` of some bones, four numbers each, with the sum of weights left free.
+pub(crate) fn full_normal(frames: &FitFrames<'_>, bones: &[BoneId]) -> Vec<f64> {
+    let size = SLOT * bones.len();
+    let mut normal = vec![0.0; size * size];
+    let mut row = vec![0.0; size];
+    for palette in &frames.unit_from_frame {
+        for axis in 0..3 {
+            for (slot, bone) in row.chunks_exact_mut(SLOT).zip(bones) {
+                let matrix = &palette[bone.index()];
+                slot[..3].copy_from_slice(&matrix.matrix3.row(axis).to_array());
+                slot[3] = matrix.translation[axis];
+            }
+            for (r, &a) in row.iter().enumerate() {
+                for (entry, &b) in normal[r * size..(r + 1) * size].iter_mut().zip(&row) {
+                    *entry += a * b;
+                }
+            }
+        }
+    }
+    normal
+}
+
 fn decompose(frames: &FitFrames<'_>, bones: &[BoneId]) -> NodeKind {
     let size = SLOT * bones.len();
     let free = size - 1;
