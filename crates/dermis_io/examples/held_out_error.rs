@@ -7,9 +7,7 @@
 
 use std::time::Instant;
 
-use dermis::fit::{
-    AnimSpaceOptions, Method, Prior, Smoothing, SsdOptions,
-};
+use dermis::fit::{AnimSpaceOptions, Method, Prior, Smoothing, SsdOptions};
 use dermis::measure::measure;
 use dermis::progress::Silent;
 use dermis::{Example, ExampleSet, Pose, Split};

@@ -1,7 +1,6 @@
 //! Ways to make a [`Skin`](crate::Skin) from examples: one file per way in, one kind of way out.
 
 mod anim_space;
-mod influence_auto;
 mod influence_set;
 mod method;
 mod mwe;

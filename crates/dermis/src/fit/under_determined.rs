@@ -35,11 +35,7 @@ const SAME_POINT: f64 = 1e-6;
 ///
 /// A property of poses and influence sets: the kind of skin does not matter. Bones that are not in
 /// the examples' skeleton are passed over.
-pub(super) fn under_determined(
-    set: &ExampleSet,
-    training: &[usize],
-    skin: &Skin,
-) -> Vec<WeakBone> {
+pub(super) fn under_determined(set: &ExampleSet, training: &[usize], skin: &Skin) -> Vec<WeakBone> {
     let bones = set.skeleton().bones();
     let mut vertices_of: HashMap<Vec<BoneId>, usize> = HashMap::new();
     for mut row in bone_rows(&skin.program) {
@@ -75,8 +71,10 @@ pub(super) fn under_determined(
     });
     let mut counts = vec![[0; 2]; bones.len()];
     for ((set, vertices), weak) in sets.iter().zip(&weak_bones) {
-        set.iter().for_each(|bone| counts[bone.index()][0] += vertices);
-        weak.iter().for_each(|bone| counts[bone.index()][1] += vertices);
+        set.iter()
+            .for_each(|bone| counts[bone.index()][0] += vertices);
+        weak.iter()
+            .for_each(|bone| counts[bone.index()][1] += vertices);
     }
     bones
         .iter()
@@ -156,7 +154,9 @@ impl FixedPoints {
             .flat_map(|bone| self.of_bone[bone.index()].iter().copied())
             .collect();
         held.sort_unstable();
-        held.chunk_by(|a, b| a == b).map(|same| same.len() - 1).sum()
+        held.chunk_by(|a, b| a == b)
+            .map(|same| same.len() - 1)
+            .sum()
     }
 }
 

@@ -128,7 +128,11 @@ fn multiply(
             gathered.resize(range.len(), 0.0);
             system.gather(node, x, &mut gathered);
             system.kind(node).reduce(&gathered, product);
-            for ((q, z), m) in product.iter_mut().zip(&z[range.clone()]).zip(&diagonal[range]) {
+            for ((q, z), m) in product
+                .iter_mut()
+                .zip(&z[range.clone()])
+                .zip(&diagonal[range])
+            {
                 *q = m * z - delta * *q;
                 sum += z * *q;
             }

@@ -1,7 +1,7 @@
 //! Sparse symmetric positive definite systems, factored once and solved at will.
 
-use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
     factorize_symbolic_cholesky,
@@ -59,8 +59,7 @@ impl SparseCholesky {
             .try_reserve_exact(symbolic.len_val())
             .map_err(|_| CholeskyError::TooLarge)?;
         values.resize(symbolic.len_val(), 0.0);
-        let scratch =
-            symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+        let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
         let mut memory = MemBuffer::try_new(scratch).map_err(|_| CholeskyError::TooLarge)?;
         symbolic
             .factorize_numeric_llt(

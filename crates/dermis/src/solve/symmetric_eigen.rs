@@ -1,7 +1,7 @@
 //! Eigenvalues and eigenvectors of small symmetric matrices.
 
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::diag::Diag;
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, MatRef, Par};
 
 /// `A = U Λ Uᵀ` with an orthogonal `U`.

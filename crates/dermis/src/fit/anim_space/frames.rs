@@ -23,7 +23,6 @@ use glam::{DAffine3, DVec3, DVec4};
 
 use crate::example::ExampleSet;
 use crate::measure::posed_from_rest;
-use crate::rig::BoneId;
 
 /// Palettes and targets of some examples in the space of the fit.
 pub(crate) struct FitFrames<'a> {
@@ -52,7 +51,11 @@ impl<'a> FitFrames<'a> {
             1.0
         };
         let center = 0.5 * (bounds.min + bounds.max);
-        let center = if center.is_finite() { center } else { DVec3::ZERO };
+        let center = if center.is_finite() {
+            center
+        } else {
+            DVec3::ZERO
+        };
         let model_from_unit = DAffine3 {
             matrix3: glam::DMat3::from_diagonal(DVec3::splat(unit)),
             translation: center,
@@ -81,13 +84,11 @@ impl<'a> FitFrames<'a> {
         let mut unit_from_frame = posed_from_rest(set, which);
         for palette in &mut unit_from_frame {
             for (matrix, &joint) in palette.iter_mut().zip(&joints) {
-                *matrix = unit_from_model
-                    * *matrix
-                    * model_from_unit
-                    * DAffine3::from_translation(joint);
+                *matrix =
+                    unit_from_model * *matrix * model_from_unit * DAffine3::from_translation(joint);
             }
-            let mean = palette.iter().map(|m| m.translation).sum::<DVec3>()
-                / palette.len().max(1) as f64;
+            let mean =
+                palette.iter().map(|m| m.translation).sum::<DVec3>() / palette.len().max(1) as f64;
             palette.iter_mut().for_each(|m| m.translation -= mean);
             shifts.push(mean);
         }
@@ -118,22 +119,8 @@ impl<'a> FitFrames<'a> {
         self.unit
     }
 
-    /// `Σ_k H_jᵏᵀ vᵏ` for some bones `j`: what the examples of vertex `i` pull at each with.
-    pub(crate) fn pull(&self, bones: &[BoneId], i: usize) -> Vec<DVec4> {
-        let mut pull = vec![DVec4::ZERO; bones.len()];
-        for (k, palette) in self.unit_from_frame.iter().enumerate() {
-            let target = self.target(k, i);
-            for (pull, bone) in pull.iter_mut().zip(bones) {
-                let matrix = &palette[bone.index()];
-                let position = matrix.matrix3.transpose() * target;
-                *pull += position.extend(matrix.translation.dot(target));
-            }
-        }
-        pull
-    }
-
     /// The rest position of vertex `i` in frame `j`.
-    pub(crate) fn rest_in_frame(&self, i: usize, j: usize) -> DVec3 {
+    pub(super) fn rest_in_frame(&self, i: usize, j: usize) -> DVec3 {
         (self.set.rest().positions()[i] - self.center) / self.unit - self.joints[j]
     }
 

@@ -55,7 +55,7 @@ impl Kinds {
 }
 
 /// The different sets in the order of their first vertex, and which is each vertex's.
-pub(crate) fn distinct_sets(sets: &InfluenceSets) -> (Vec<&[BoneId]>, Vec<u32>) {
+fn distinct_sets(sets: &InfluenceSets) -> (Vec<&[BoneId]>, Vec<u32>) {
     let mut number_of: HashMap<&[BoneId], u32> = HashMap::new();
     let mut distinct = Vec::new();
     let kind_of = (0..sets.vertex_count())
@@ -73,28 +73,6 @@ pub(crate) fn distinct_sets(sets: &InfluenceSets) -> (Vec<&[BoneId]>, Vec<u32>) 
 /// Eigenvalues of what the poses say about a set of bones with the sum of weights held, rising.
 pub(crate) fn normal_eigenvalues(frames: &FitFrames<'_>, bones: &[BoneId]) -> Vec<f64> {
     SymmetricEigen::new(&reduced_normal(frames, bones), SLOT * bones.len() - 1).values
-}
-
-/// `Σ_k Hᵏᵀ Hᵏ` of some bones, four numbers each, with the sum of weights left free.
-pub(crate) fn full_normal(frames: &FitFrames<'_>, bones: &[BoneId]) -> Vec<f64> {
-    let size = SLOT * bones.len();
-    let mut normal = vec![0.0; size * size];
-    let mut row = vec![0.0; size];
-    for palette in &frames.unit_from_frame {
-        for axis in 0..3 {
-            for (slot, bone) in row.chunks_exact_mut(SLOT).zip(bones) {
-                let matrix = &palette[bone.index()];
-                slot[..3].copy_from_slice(&matrix.matrix3.row(axis).to_array());
-                slot[3] = matrix.translation[axis];
-            }
-            for (r, &a) in row.iter().enumerate() {
-                for (entry, &b) in normal[r * size..(r + 1) * size].iter_mut().zip(&row) {
-                    *entry += a * b;
-                }
-            }
-        }
-    }
-    normal
 }
 
 fn decompose(frames: &FitFrames<'_>, bones: &[BoneId]) -> NodeKind {

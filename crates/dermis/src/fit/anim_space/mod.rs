@@ -25,4 +25,4 @@ pub use entry::fit_anim_space;
 pub use options::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing};
 
 pub(super) use frames::FitFrames;
-pub(super) use kinds::{distinct_sets, full_normal, normal_eigenvalues};
+pub(super) use kinds::normal_eigenvalues;
