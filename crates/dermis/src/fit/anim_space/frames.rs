@@ -67,7 +67,7 @@ impl<'a> FitFrames<'a> {
             .map(|bone| {
                 let joint = bone.bone_from_rest.inverse().translation;
                 // A bone with a singular bind matrix has no place of its own.
-                match joint.is_finite() && std::env::var("ORIGIN").is_err() {
+                match joint.is_finite() {
                     true => unit_from_model.transform_point3(joint),
                     false => DVec3::ZERO,
                 }
