@@ -1,8 +1,14 @@
 //! Which bones may move each vertex.
 
-use super::FitError;
+use std::collections::BTreeMap;
+
+use super::{FitError, SsdOptions, fit_ssd};
+use crate::example::ExampleSet;
+use crate::mesh::Topology;
+use crate::par;
+use crate::progress::Progress;
 use crate::rig::BoneId;
-use crate::skin::Rows;
+use crate::skin::{Rows, VertexProgram, Weight};
 
 /// The bones that each vertex may use: one row per vertex, none empty, in rising order.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,9 +22,18 @@ pub enum InfluenceChoice {
     /// From the examples: bones that move like the vertex or its neighbours do.
     #[default]
     Automatic,
-    /// As given: painted, or taken from an existing skin.
+    /// As given: painted, or taken from an existing skin. Used as they are, however many.
     Given(InfluenceSets),
 }
+
+/// How many edges away a vertex looks for bones to fill its set with.
+///
+/// Held-out error on the data sets of `docs/methods/animation-space.md` hardly depends on it from
+/// 1 to 6; without any, tubes lose a twentieth.
+const FILL_RINGS: usize = 3;
+
+/// What a neighbour's weight counts for, per edge of distance.
+const FILL_FADE: f64 = 0.5;
 
 impl InfluenceSets {
     /// Sorts every row and checks it.
@@ -29,10 +44,6 @@ impl InfluenceSets {
         rows: impl IntoIterator<Item = Vec<BoneId>>,
         bone_count: usize,
     ) -> Result<Self, FitError> {
-        let bad = |problem: String| FitError::BadOption {
-            option: "influences",
-            problem,
-        };
         let mut checked = Vec::new();
         for (vertex, mut row) in rows.into_iter().enumerate() {
             row.sort_unstable();
@@ -53,16 +64,6 @@ impl InfluenceSets {
         })
     }
 
-    /// The bones that vertex `i` may use, in rising order.
-    pub fn bones(&self, i: usize) -> &[BoneId] {
-        self.rows.row(i)
-    }
-
-    /// How many vertices there are.
-    pub fn vertex_count(&self) -> usize {
-        self.rows.len()
-    }
-
     /// Every bone for every vertex.
     ///
     /// # Panics
@@ -75,87 +76,212 @@ impl InfluenceSets {
         }
     }
 
-    pub(super) fn check(&self, vertex_count: usize, bone_count: usize) -> Result<(), FitError> {
-        let bad = |problem: String| {
-            Err(FitError::BadOption {
-                option: "influences",
-                problem,
-            })
+    /// The bones with more than a share of weight at each vertex, the heaviest in any case.
+    ///
+    /// # Errors
+    /// As [`InfluenceSets::new`]: a vertex without weights, or a bone that does not exist.
+    pub fn from_weights(
+        weights: &Rows<Weight>,
+        min_weight: f64,
+        bone_count: usize,
+    ) -> Result<Self, FitError> {
+        let rows = weights.iter().map(|row| {
+            let heaviest = row
+                .iter()
+                .map(|w| w.weight)
+                .fold(f64::NEG_INFINITY, f64::max);
+            row.iter()
+                .filter(|w| w.weight > min_weight || w.weight == heaviest)
+                .map(|w| w.bone)
+                .collect()
+        });
+        Self::new(rows, bone_count)
+    }
+
+    /// Sets from the examples alone, at most `max_influences` bones each.
+    ///
+    /// A vertex may use the bones that linear blend skinning gives it: its weights, none negative,
+    /// keep distant bones that happen to move alike out. Where these are fewer than allowed, the
+    /// bones that its neighbours use fill the set, the nearest and heaviest first, so that the
+    /// sets of neighbours overlap and no bone's reach ends in a step.
+    ///
+    /// # Errors
+    /// As [`fit_ssd`].
+    pub fn automatic(
+        set: &ExampleSet,
+        training: &[usize],
+        max_influences: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self, FitError> {
+        let options = SsdOptions {
+            max_influences,
+            ..SsdOptions::default()
         };
-        if self.rows.len() != vertex_count {
-            return bad(format!(
-                "expected a set for each of {vertex_count} vertices, found {}",
-                self.rows.len()
-            ));
-        }
-        match self.rows.items().iter().find(|b| b.index() >= bone_count) {
-            Some(bone) => bad(format!(
-                "a vertex may use bone {}, but there are only {bone_count} bones",
-                bone.index()
-            )),
-            None => Ok(()),
+        let fitted = fit_ssd(set, training, &options, progress)?;
+        let VertexProgram::Ssd(ssd) = fitted.skin.program else {
+            unreachable!("linear blend skinning was fitted");
+        };
+        let topology = Topology::new(set.rest().vertex_count(), set.rest().triangles());
+        let weights = |w: &Weight| (w.bone, w.weight);
+        let own: Scores = ssd
+            .weights
+            .iter()
+            .map(|row| row.iter().map(weights).collect())
+            .collect();
+        let spread = spread(&topology, own.clone(), FILL_RINGS);
+        Self::new(
+            joined(&own, &spread, max_influences),
+            set.skeleton().bone_count(),
+        )
+    }
+
+    /// The sets joined with those of vertices up to `rings` edges away, at most `max_influences`
+    /// bones each: a vertex's own in any case, then the nearest and most common.
+    pub fn grown(&self, topology: &Topology, rings: usize, max_influences: usize) -> Self {
+        let own: Scores = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|&bone| (bone, 1.0)).collect())
+            .collect();
+        let spread = spread(topology, own.clone(), rings);
+        let rows = joined(&own, &spread, max_influences.max(1)).map(|mut row| {
+            row.sort_unstable();
+            row
+        });
+        // Never fewer than a vertex had.
+        let rows = rows
+            .enumerate()
+            .map(|(i, row)| match row.len() < self.bones(i).len() {
+                true => self.bones(i).to_vec(),
+                false => row,
+            });
+        Self {
+            rows: rows.collect(),
         }
     }
 
-    /// auto
-    pub fn automatic(
-        set: &crate::example::ExampleSet,
-        training: &[usize],
-        max_influences: usize,
-        progress: &dyn crate::progress::Progress,
-    ) -> Result<Self, FitError> {
-        let options = super::SsdOptions {
-            max_influences,
-            ..Default::default()
-        };
-        let fitted = super::fit_ssd(set, training, &options, progress)?;
-        let crate::skin::VertexProgram::Ssd(ssd) = fitted.skin.program else {
-            unreachable!()
-        };
-        let env = |name: &str, default: f64| {
-            std::env::var(name)
-                .ok()
-                .and_then(|v| v.parse().ok())
-                .unwrap_or(default)
-        };
-        let rings = env("RINGS", 3.0) as usize;
-        let share = env("SHARE", 0.5);
-        let topology =
-            crate::mesh::Topology::new(set.rest().vertex_count(), set.rest().triangles());
-        let mut scores: Vec<Vec<(u16, f64)>> = ssd
-            .weights
-            .iter()
-            .map(|row| row.iter().map(|w| (w.bone.0, w.weight)).collect())
-            .collect();
-        let original = scores.clone();
-        for _ in 0..rings {
-            scores = crate::par::map(scores.len(), |i| {
-                let mut sum: std::collections::BTreeMap<u16, f64> = Default::default();
-                for (b, w) in &original[i] {
-                    *sum.entry(*b).or_default() += w;
-                }
-                let n = topology.neighbors(i);
-                for &o in n {
-                    for (b, w) in &scores[o as usize] {
-                        *sum.entry(*b).or_default() += share * w / n.len() as f64;
-                    }
-                }
-                sum.into_iter().collect()
-            });
+    /// The bones that vertex `i` may use, in rising order.
+    pub fn bones(&self, i: usize) -> &[BoneId] {
+        self.rows.row(i)
+    }
+
+    /// How many vertices there are.
+    pub fn vertex_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn check(&self, vertex_count: usize, bone_count: usize) -> Result<(), FitError> {
+        if self.rows.len() != vertex_count {
+            return Err(bad(format!(
+                "expected a set for each of {vertex_count} vertices, found {}",
+                self.rows.len()
+            )));
         }
-        let min = env("MINSCORE", 0.0);
-        let rows = scores.into_iter().map(|mut row| {
-            row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            let total: f64 = row.iter().map(|r| r.1).sum();
-            let keep = row
-                .iter()
-                .take(max_influences)
-                .take_while(|r| r.1 > min * total)
-                .count()
-                .max(1);
-            row.truncate(keep);
-            row.into_iter().map(|(b, _)| BoneId(b)).collect::<Vec<_>>()
+        match self.rows.items().iter().find(|b| b.index() >= bone_count) {
+            Some(bone) => Err(bad(format!(
+                "a vertex may use bone {}, but there are only {bone_count} bones",
+                bone.index()
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn bad(problem: String) -> FitError {
+    FitError::BadOption {
+        option: "influences",
+        problem,
+    }
+}
+
+/// How much each vertex wants each bone.
+type Scores = Vec<Vec<(BoneId, f64)>>;
+
+/// Scores that reach `rings` edges far: each vertex's own, and the mean of its neighbours' faded.
+fn spread(topology: &Topology, own: Scores, rings: usize) -> Scores {
+    let mut scores = own.clone();
+    for _ in 0..rings {
+        scores = par::map(own.len(), |i| {
+            let mut sum: BTreeMap<BoneId, f64> = own[i].iter().copied().collect();
+            let neighbors = topology.neighbors(i);
+            let share = FILL_FADE / neighbors.len().max(1) as f64;
+            for &(bone, score) in neighbors.iter().flat_map(|&n| &scores[n as usize]) {
+                *sum.entry(bone).or_default() += share * score;
+            }
+            sum.into_iter().collect()
         });
-        Self::new(rows, set.skeleton().bone_count())
+    }
+    scores
+}
+
+/// A vertex's own bones first, then what was spread to it, the highest score first.
+fn joined(
+    own: &Scores,
+    spread: &Scores,
+    max_influences: usize,
+) -> impl Iterator<Item = Vec<BoneId>> {
+    own.iter().zip(spread).map(move |(own, spread)| {
+        let is_own = |bone: BoneId| own.iter().any(|&(b, _)| b == bone);
+        let mut ranked = spread.clone();
+        ranked.sort_by(|a, b| {
+            let own_first = is_own(b.0).cmp(&is_own(a.0));
+            own_first.then(b.1.total_cmp(&a.1)).then(a.0.cmp(&b.0))
+        });
+        ranked.truncate(max_influences);
+        ranked.into_iter().map(|(bone, _)| bone).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids<const N: usize>(bones: [u16; N]) -> Vec<BoneId> {
+        bones.map(BoneId).to_vec()
+    }
+
+    /// ```text
+    ///  1 --- 3 --- 5      bone 0 at vertices 0 to 2, bone 7 at 3 to 5
+    ///  |  /  |  /  |
+    ///  0 --- 2 --- 4      6: a point on its own
+    /// ```
+    #[test]
+    fn sets_grow_ring_by_ring_and_own_bones_stay() {
+        let triangles = [[0, 2, 3], [0, 3, 1], [2, 4, 5], [2, 5, 3]];
+        let topology = Topology::new(7, &triangles);
+        let rows = [0, 0, 0, 7, 7, 7, 3].map(|bone| ids([bone]));
+        let sets = InfluenceSets::new(rows, 8).expect("a bone each");
+        let one = sets.grown(&topology, 1, 2);
+        assert_eq!(one.bones(0), ids([0, 7]), "3 is a neighbour");
+        assert_eq!(one.bones(5), ids([0, 7]), "2 is a neighbour");
+        assert_eq!(one.bones(6), ids([3]), "no neighbours");
+        assert_eq!(sets.grown(&topology, 0, 2), sets, "no rings, no change");
+        assert_eq!(sets.grown(&topology, 2, 1), sets, "no room, own bones stay");
+        assert_eq!(
+            sets.grown(&topology, 1, 2).grown(&topology, 1, 1),
+            one,
+            "what a vertex has is never taken away"
+        );
+    }
+
+    #[test]
+    fn weights_give_the_bones_above_a_share() {
+        let weight = |(bone, weight)| Weight {
+            bone: BoneId(bone),
+            weight,
+        };
+        let rows = [vec![(4, 0.9), (1, 0.1)], vec![(2, 0.04), (3, 0.03)]];
+        let weights: Rows<Weight> = rows
+            .into_iter()
+            .map(|row| row.into_iter().map(weight))
+            .collect();
+        let sets = InfluenceSets::from_weights(&weights, 0.05, 5).expect("weights for all");
+        assert_eq!(sets.bones(0), ids([1, 4]), "both count");
+        assert_eq!(sets.bones(1), ids([2]), "the heaviest in any case");
+        let error = InfluenceSets::from_weights(&weights, 0.05, 4).expect_err("four bones");
+        assert!(error.to_string().contains("bone 4"), "{error}");
+        let nothing: Rows<Weight> = [Vec::new()].into_iter().collect();
+        let error = InfluenceSets::from_weights(&nothing, 0.0, 4).expect_err("no weights");
+        assert!(error.to_string().contains("no bone"), "{error}");
     }
 }

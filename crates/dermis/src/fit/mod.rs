@@ -9,6 +9,7 @@ mod pose;
 mod pseudo_bones;
 mod report;
 mod ssd;
+mod under_determined;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
 pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};

@@ -6,6 +6,7 @@ use glam::DAffine3;
 use serde::Serialize;
 
 use super::FitError;
+use super::under_determined::under_determined;
 use crate::example::{ExampleSet, Fold, Split};
 use crate::measure::{Cost, Measured, measure, measure_predictions};
 use crate::skin::Skin;
@@ -90,7 +91,7 @@ pub struct WeakBone {
     pub bone: String,
     /// Vertices that may use it.
     pub vertices: usize,
-    /// Those of them with more unknowns than the training poses determine.
+    /// Those of them to which the bone brings unknowns that the training poses do not determine.
     pub open_vertices: usize,
 }
 
@@ -186,7 +187,7 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     RigDiagnosis {
         indistinct,
         unused,
-        under_determined: Vec::new(),
+        under_determined: under_determined(set, training, skin),
         repeated: Vec::new(),
     }
 }

@@ -36,7 +36,8 @@ pub(crate) fn conjugate_gradients(
     keep_going: impl Fn(usize) -> bool,
 ) -> CgOutcome {
     let size = system.size();
-    let scale: f64 = chunk_sum(system, |at| right[at] * right[at] / diagonal[at]);
+    let inverse: Vec<f64> = diagonal.iter().map(|m| 1.0 / m).collect();
+    let scale: f64 = chunk_sum(system, |at| right[at] * right[at] * inverse[at]);
     let mut x = vec![0.0; size];
     let mut product = vec![0.0; size];
     system.for_each_node(&mut x, |node, x| {
@@ -45,12 +46,12 @@ pub(crate) fn conjugate_gradients(
     multiply(system, delta, diagonal, z, &x, &mut product);
     let mut residual: Vec<f64> = right.iter().zip(&product).map(|(b, q)| b - q).collect();
     let mut direction = vec![0.0; size];
-    let mut rho = chunk_sum(system, |at| residual[at] * residual[at] / diagonal[at]);
+    let mut rho = chunk_sum(system, |at| residual[at] * residual[at] * inverse[at]);
     let mut beta = 0.0;
     let limit = limits.relative_tolerance.powi(2) * scale;
     let mut iterations = 0;
     while rho > limit && iterations < limits.max_iterations && keep_going(iterations) {
-        turn(system, diagonal, &residual, beta, &mut direction, &mut x);
+        turn(system, &inverse, &residual, beta, &mut direction, &mut x);
         let curvature = multiply(system, delta, diagonal, &direction, &x, &mut product);
         // Rounding can leave nothing to go along once the residual is down to it.
         if curvature <= 0.0 {
@@ -60,7 +61,7 @@ pub(crate) fn conjugate_gradients(
         let before = rho;
         rho = advance(
             system,
-            diagonal,
+            &inverse,
             step,
             [&direction, &product],
             z,
@@ -82,7 +83,7 @@ pub(crate) fn conjugate_gradients(
 /// The next direction, `M⁻¹r + β d`, and what it is in slots, `x = U d`.
 fn turn(
     system: &EdgeSystem<'_>,
-    diagonal: &[f64],
+    inverse: &[f64],
     residual: &[f64],
     beta: f64,
     direction: &mut [f64],
@@ -99,9 +100,9 @@ fn turn(
             for ((d, r), m) in direction
                 .iter_mut()
                 .zip(&residual[range.clone()])
-                .zip(&diagonal[range])
+                .zip(&inverse[range])
             {
-                *d = r / m + beta * *d;
+                *d = r * m + beta * *d;
             }
             system.kind(node).expand(direction, &mut x[own]);
         }
@@ -145,7 +146,7 @@ fn multiply(
 /// Goes along the direction: `z += α d`, `r −= α K d`; returns `r · M⁻¹ r`.
 fn advance(
     system: &EdgeSystem<'_>,
-    diagonal: &[f64],
+    inverse: &[f64],
     step: f64,
     [direction, product]: [&[f64]; 2],
     z: &mut [f64],
@@ -159,7 +160,7 @@ fn advance(
         for (at, (z, r)) in range.zip(z.iter_mut().zip(residual.iter_mut())) {
             *z += step * direction[at];
             *r -= step * product[at];
-            sum += *r * *r / diagonal[at];
+            sum += *r * *r * inverse[at];
         }
         sum
     });
@@ -174,4 +175,63 @@ fn chunk_sum(system: &EdgeSystem<'_>, term: impl Fn(usize) -> f64 + Sync + Send)
         range.map(&term).sum::<f64>()
     });
     sums.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::edge_system::NodeKind;
+    use super::*;
+
+    /// A slot with a diagonal block; the fourth number may not move.
+    fn kind(slots: &[u16], value: f64) -> NodeKind {
+        let size = 4 * slots.len();
+        let mut columns = vec![0.0; size * size];
+        for k in 0..size - 1 {
+            columns[k * size + k] = 1.0;
+        }
+        let values = (0..size).map(|k| value * (1.0 + k as f64)).collect();
+        NodeKind::new(slots.to_vec(), columns, values)
+    }
+
+    /// ```text
+    ///  0 --- 1 --- 2 --- ... --- 299     slots {3}, {3, 5} and {5} in turn
+    /// ```
+    #[test]
+    fn iterations_and_factor_agree_and_pinned_numbers_stay() {
+        let kinds = [kind(&[3], 1.0), kind(&[3, 5], 0.0), kind(&[5], 2.0)];
+        let count = 300;
+        let kind_of: Vec<u32> = (0..count).map(|node| node % 3).collect();
+        let edges: Vec<_> = (1..count)
+            .map(|b| ([b - 1, b], 1.0 + f64::from(b % 7)))
+            .collect();
+        let system = EdgeSystem::new(&kinds, &kind_of, &edges);
+        assert_eq!(system.size(), 4 * (100 + 200 + 100), "four numbers a slot");
+        let delta = 0.7;
+        let diagonal = system.diagonal(delta, 1e-9);
+        let mut right: Vec<f64> = (0..system.size()).map(|at| (at as f64).sin()).collect();
+        for node in 0..system.node_count() {
+            right[system.range(node).end - 1] = 0.0;
+        }
+        let mut z = vec![0.0; system.size()];
+        let limits = CgLimits {
+            relative_tolerance: 1e-12,
+            max_iterations: 5_000,
+        };
+        let outcome =
+            conjugate_gradients(&system, delta, &diagonal, &right, &mut z, limits, |_| true);
+        assert!(outcome.relative_residual <= 1e-12, "{outcome:?}");
+        assert!(outcome.iterations > 0, "{outcome:?}");
+        let mut by_factor = right.clone();
+        let factor = system.factor(delta, &diagonal).expect("positive definite");
+        factor.solve(&mut by_factor);
+        for (at, (a, b)) in z.iter().zip(&by_factor).enumerate() {
+            assert!((a - b).abs() < 1e-9, "number {at}: {a} {b}");
+        }
+        for node in 0..system.node_count() {
+            assert_eq!(z[system.range(node).end - 1], 0.0, "pinned at node {node}");
+        }
+        let again =
+            conjugate_gradients(&system, delta, &diagonal, &right, &mut z, limits, |_| true);
+        assert!(again.iterations < 3, "a solution is left alone: {again:?}");
+    }
 }

@@ -222,21 +222,22 @@ impl<'a> EdgeSystem<'a> {
     /// `Σ_b c_ab x_b`, as far as node `a` has the slots.
     pub(super) fn gather(&self, node: usize, x: &[f64], sum: &mut [f64]) {
         sum.fill(0.0);
+        let (sum, _) = sum.as_chunks_mut::<SLOT>();
         for link in self.links.row(node) {
-            let other = &x[self.range(link.node as usize)];
-            if link.shared == SAME_KIND {
-                for (sum, x) in sum.iter_mut().zip(other) {
-                    *sum += link.strength * x;
-                }
-                continue;
-            }
-            let (into, _) = sum.as_chunks_mut::<SLOT>();
-            let (from, _) = other.as_chunks::<SLOT>();
-            for &(own, others) in &self.shared[link.shared as usize] {
-                let (into, from) = (&mut into[usize::from(own)], &from[usize::from(others)]);
+            let (other, _) = x[self.range(link.node as usize)].as_chunks::<SLOT>();
+            let add = |into: &mut [f64; SLOT], from: &[f64; SLOT]| {
                 for (into, from) in into.iter_mut().zip(from) {
                     *into += link.strength * from;
                 }
+            };
+            if link.shared == SAME_KIND {
+                sum.iter_mut()
+                    .zip(other)
+                    .for_each(|(into, from)| add(into, from));
+                continue;
+            }
+            for &(own, others) in &self.shared[link.shared as usize] {
+                add(&mut sum[usize::from(own)], &other[usize::from(others)]);
             }
         }
     }

@@ -7,7 +7,7 @@ mod small_matrix;
 mod sparse_cholesky;
 mod symmetric_eigen;
 
-pub(crate) use block_cg::{CgLimits, CgOutcome, conjugate_gradients};
+pub(crate) use block_cg::{CgLimits, conjugate_gradients};
 pub(crate) use edge_system::{EdgeSystem, NodeKind, SLOT};
 pub use simplex_ls::{SimplexLs, SimplexSolution};
 pub(crate) use symmetric_eigen::SymmetricEigen;

@@ -11,6 +11,9 @@ use crate::progress::Progress;
 /// Fits per delta; more would say little more about the order of the deltas.
 const FOLDS: usize = 4;
 
+/// Residual to solve to: errors are compared by their first digits.
+const TOLERANCE: f64 = 1e-5;
+
 /// The delta with the smallest error, summed over folds of the training examples.
 ///
 /// The influence sets are the same in all folds, but a prior is fitted anew: one that has seen
@@ -45,7 +48,7 @@ pub(super) fn choose_delta(
         let global = Global::new(&problem, &frames.edge_strengths());
         let mut start = None;
         for (&delta, error) in deltas.iter().zip(&mut errors) {
-            let z = global.solve(delta, options.solver, start.take(), progress)?;
+            let z = global.solve(delta, options.solver, start.take(), TOLERANCE, progress)?;
             *error += problem.squared_error(&problem.vectors(&z), &unseen);
             start = Some(z);
         }

@@ -114,6 +114,11 @@ impl<'a> FitFrames<'a> {
         (position - self.center) / self.unit - self.shifts[k]
     }
 
+    /// Length of the longest side of the rest box, in model units.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
     /// The rest position of vertex `i` in frame `j`.
     pub(super) fn rest_in_frame(&self, i: usize, j: usize) -> DVec3 {
         (self.set.rest().positions()[i] - self.center) / self.unit - self.joints[j]

@@ -55,7 +55,7 @@ impl Kinds {
 }
 
 /// The different sets in the order of their first vertex, and which is each vertex's.
-pub(crate) fn distinct_sets(sets: &InfluenceSets) -> (Vec<&[BoneId]>, Vec<u32>) {
+fn distinct_sets(sets: &InfluenceSets) -> (Vec<&[BoneId]>, Vec<u32>) {
     let mut number_of: HashMap<&[BoneId], u32> = HashMap::new();
     let mut distinct = Vec::new();
     let kind_of = (0..sets.vertex_count())

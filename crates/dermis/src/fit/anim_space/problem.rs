@@ -12,7 +12,6 @@ use crate::solve::SLOT;
 
 /// The least-squares problem of all vertices, before smoothing.
 pub(super) struct Problem<'a> {
-    pub(super) frames: &'a FitFrames<'a>,
     pub(super) sets: &'a InfluenceSets,
     pub(super) kinds: Kinds,
     /// Vectors with weight 1 that the unknowns are measured from, vertex by vertex.
@@ -26,7 +25,7 @@ pub(super) struct Problem<'a> {
 impl<'a> Problem<'a> {
     /// `prior` has weights within the sets; without it, smoothing pulls towards zero.
     pub(super) fn new(
-        frames: &'a FitFrames<'a>,
+        frames: &FitFrames<'_>,
         sets: &'a InfluenceSets,
         prior: Option<&Rows<Weight>>,
     ) -> Self {
@@ -52,7 +51,6 @@ impl<'a> Problem<'a> {
             pull.extend(own_pull);
         }
         Self {
-            frames,
             sets,
             kinds,
             offset,

@@ -1,0 +1,83 @@
+//! Animation space against linear blend skinning on meshes that it has not seen.
+//!
+//! Prints the table of `docs/methods/animation-space.md`, the slow rows with `--include-ignored`:
+//! `cargo test -p dermis_io --test anim_space_on_characters -- --nocapture`
+
+#[path = "../../../tests/support/mod.rs"]
+#[allow(unreachable_pub, reason = "several crates include it by path")]
+mod support;
+
+use dermis::fit::{AnimSpaceOptions, Method, SsdOptions};
+use dermis::measure::measure;
+use dermis::progress::Silent;
+use dermis::{Example, ExampleSet, Pose, Split};
+
+fn read(name: &str) -> Option<ExampleSet> {
+    let path = support::data(&format!("bpy/{name}/truth.npz"))?;
+    let document = dermis_io::read(&path).unwrap_or_else(|error| panic!("{error}"));
+    let skeleton = document.skin.expect("the file has bones").skeleton;
+    let examples = document
+        .frames
+        .iter()
+        .zip(&document.frame_poses)
+        .map(|(frame, pose)| Example {
+            name: frame.name.clone(),
+            pose: Pose::new(pose.parent_from_bone.clone()),
+            positions: frame.positions.clone(),
+        })
+        .collect();
+    Some(ExampleSet::new(document.mesh, skeleton, examples).expect("meshes and poses agree"))
+}
+
+/// Fits both with four influences to three of four meshes, and expects the held-out enveloping
+/// error of animation space below the one given, and that below linear blend skinning's.
+fn check(name: &str, below_percent: f64) {
+    let Some(set) = read(name) else {
+        return;
+    };
+    let fold = &set.folds(&Split::EveryNth(4)).expect("enough meshes")[0];
+    let held_out = |method: &Method| {
+        let fitted = method
+            .fit(&set, &fold.training, &Silent)
+            .expect("can be fitted");
+        let measured = measure(&fitted.skin, &set, &fold.held_out).expect("poses fit");
+        let error = measured.total.enveloping_error_percent.expect("bones move");
+        (error, fitted.smoothing)
+    };
+    let (ssd, _) = held_out(&Method::Ssd(SsdOptions::default()));
+    let (linear, delta) = held_out(&Method::AnimSpace(AnimSpaceOptions::default()));
+    let delta = delta.expect("it smooths");
+    println!("| {name} | {ssd:.2}% | {linear:.2}% | {delta} |");
+    assert!(
+        linear < below_percent,
+        "{name}: {linear}% instead of {below_percent}%"
+    );
+    assert!(
+        linear < ssd || ssd < 1e-3,
+        "{name}: {linear}% against {ssd}% of linear blend skinning"
+    );
+}
+
+#[test]
+fn tubes_that_are_not_linear_blending_are_met_better() {
+    check("tube_dqs", 27.0);
+    check("tube_csmooth", 6.6);
+    check("tube_surfdef", 24.0);
+}
+
+#[test]
+fn a_tube_that_is_linear_blending_stays_so() {
+    check("tube_lbs", 1e-3);
+}
+
+#[test]
+fn a_hand_is_met_better() {
+    check("hand_csmooth", 5.5);
+}
+
+#[test]
+#[ignore = "slow: 152 bones on 13,380 vertices take a minute"]
+fn bodies_are_met_better() {
+    check("makehuman_csmooth", 12.5);
+    check("makehuman_bulge", 16.5);
+}
