@@ -7,6 +7,7 @@ mod method;
 mod mwe;
 mod pose;
 mod pseudo_bones;
+mod reach;
 mod report;
 mod ssd;
 mod under_determined;

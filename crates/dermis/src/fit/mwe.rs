@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use faer::{Mat, Side};
 use glam::{DAffine3, DVec3};
 
-use super::{FitError, Fitted, InfluenceChoice, InfluenceSets, Prior, SsdOptions, fit_ssd};
+use super::{FitError, Fitted, InfluenceChoice, InfluenceSets, Prior};
 use crate::example::ExampleSet;
 use crate::measure::{posed_from_rest, positive_or_one};
 use crate::par;
@@ -163,6 +163,7 @@ pub fn fit_multi_weight(
             Vec::new(),
         )?,
         round_errors: vec![problem.unit * mean.sqrt()],
+        smoothing: Some(options.lambda),
     })
 }
 
@@ -173,37 +174,15 @@ fn influence_sets(
     options: &MultiWeightOptions,
     progress: &dyn Progress,
 ) -> Result<InfluenceSets, FitError> {
-    let bone_count = set.skeleton().bone_count();
-    let rows: Vec<Vec<BoneId>> = match &options.influences {
-        InfluenceChoice::Given(sets) => {
-            if sets.vertex_count() != set.rest().vertex_count() {
-                return Err(FitError::BadOption {
-                    option: "influences",
-                    problem: format!(
-                        "there are {} vertices, and sets for {}",
-                        set.rest().vertex_count(),
-                        sets.vertex_count()
-                    ),
-                });
-            }
-            (0..sets.vertex_count())
-                .map(|i| sets.bones(i).to_vec())
-                .collect()
-        }
+    match &options.influences {
         InfluenceChoice::Automatic => {
-            let ssd = SsdOptions {
-                max_influences: options.max_influences,
-                ..SsdOptions::default()
-            };
-            let fitted = fit_ssd(set, training, &ssd, progress)?;
-            let VertexProgram::Ssd(ssd) = &fitted.skin.program else {
-                unreachable!("fit_ssd makes linear blend skins");
-            };
-            let bones = ssd.weights.iter().map(|row| row.iter().map(|w| w.bone));
-            bones.map(Iterator::collect).collect()
+            InfluenceSets::automatic(set, training, options.max_influences, progress)
         }
-    };
-    InfluenceSets::new(rows, bone_count)
+        InfluenceChoice::Given(sets) => {
+            sets.check(set.rest().vertex_count(), set.skeleton().bone_count())?;
+            Ok(sets.clone())
+        }
+    }
 }
 
 /// Bones and rest coordinates that several vertices have in common.

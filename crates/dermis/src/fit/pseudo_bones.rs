@@ -97,6 +97,7 @@ pub fn fit_pseudo_bones(
     Ok(Fitted {
         skin: without_unused(fitted.skin, &derived)?,
         round_errors: fitted.round_errors,
+        smoothing: None,
     })
 }
 

@@ -76,7 +76,11 @@ impl SurfaceDistance {
                 Content::Boxes(a, b) => {
                     let (da, db) = (self.box_distance(a, point), self.box_distance(b, point));
                     // The nearer box last, so that it is looked at first.
-                    let order = if da < db { [(db, b), (da, a)] } else { [(da, a), (db, b)] };
+                    let order = if da < db {
+                        [(db, b), (da, a)]
+                    } else {
+                        [(da, a), (db, b)]
+                    };
                     stack.extend(order);
                 }
             }
@@ -166,7 +170,8 @@ mod tests {
 
     fn grid() -> (Vec<DVec3>, Vec<[u32; 3]>) {
         let side = 7_u32;
-        let at = |x: u32, y: u32| DVec3::new(f64::from(x), f64::from(y), (0.7 * f64::from(x * y)).sin());
+        let at =
+            |x: u32, y: u32| DVec3::new(f64::from(x), f64::from(y), (0.7 * f64::from(x * y)).sin());
         let positions = (0..side * side).map(|n| at(n % side, n / side)).collect();
         let triangles = (0..side - 1)
             .flat_map(|y| (0..side - 1).map(move |x| y * side + x))
@@ -201,7 +206,14 @@ mod tests {
     fn a_point_on_the_surface_has_no_distance_and_nothing_is_infinitely_far() {
         let (positions, triangles) = grid();
         let surface = SurfaceDistance::new(&positions, &triangles);
-        assert!(surface.distances(&positions).iter().all(|d| *d < 1e-12), "vertices lie on it");
-        assert_eq!(SurfaceDistance::new(&[], &[]).distance(DVec3::ZERO), f64::INFINITY, "no surface");
+        assert!(
+            surface.distances(&positions).iter().all(|d| *d < 1e-12),
+            "vertices lie on it"
+        );
+        assert_eq!(
+            SurfaceDistance::new(&[], &[]).distance(DVec3::ZERO),
+            f64::INFINITY,
+            "no surface"
+        );
     }
 }

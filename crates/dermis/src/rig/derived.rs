@@ -9,8 +9,8 @@
 use glam::{DAffine3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
-use super::joint_statistics::nearest_rotation;
 use super::{BoneId, RigError, Skeleton};
+use crate::math::nearest_rotation;
 
 /// A bone whose place follows from another bone's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -170,7 +170,7 @@ impl DerivedBone {
 /// The rotation nearest to `lin(L L̂⁻¹)`, as the quaternion of an angle of at most half a turn.
 pub(crate) fn joint_turn(rest_parent_from_bone: &DAffine3, parent_from_bone: &DAffine3) -> DQuat {
     let motion = parent_from_bone.matrix3 * rest_parent_from_bone.matrix3.inverse();
-    let turn = DQuat::from_mat3(&nearest_rotation(&motion)).normalize();
+    let turn = DQuat::from_mat3(&nearest_rotation(motion)).normalize();
     if turn.w < 0.0 { -turn } else { turn }
 }
 

@@ -8,7 +8,8 @@
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
-use super::{BoneId, Pose, Skeleton, Trs};
+use super::{BoneId, Pose, Skeleton};
+use crate::math::nearest_rotation;
 
 /// How a joint moved over some poses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,7 +102,7 @@ fn statistics_of(bone: BoneId, locals: &[DAffine3]) -> JointStatistics {
 
     let rotations: Vec<DQuat> = locals
         .iter()
-        .map(|l| DQuat::from_mat3(&nearest_rotation(&l.matrix3)).normalize())
+        .map(|l| DQuat::from_mat3(&nearest_rotation(l.matrix3)).normalize())
         .collect();
     let mean_rotation = mean_rotation(&rotations);
     let turns = rotation_vectors(mean_rotation, &rotations);
@@ -227,27 +228,6 @@ fn symmetric_eigen(matrix: &DMat3) -> [(f64, DVec3); 3] {
     let mut pairs = [0, 1, 2].map(|k| (a.col(k)[k], vectors.col(k)));
     pairs.sort_by(|x, y| x.0.total_cmp(&y.0));
     pairs
-}
-
-/// The rotation of the polar decomposition (\[Higham86\]'s iteration).
-///
-/// A singular or mirrored matrix has none that follows it smoothly: its axes are made perpendicular
-/// one after the other instead.
-pub(super) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
-    let mut rotation = *matrix;
-    for _ in 0..30 {
-        let next = 0.5 * (rotation + rotation.inverse().transpose());
-        if rotation.determinant() <= 0.0 || !next.is_finite() {
-            let axes = DAffine3::from_mat3(*matrix);
-            return DMat3::from_quat(Trs::from_affine(&axes).0.rotation);
-        }
-        let done = next.abs_diff_eq(rotation, 1e-15);
-        rotation = next;
-        if done {
-            break;
-        }
-    }
-    rotation
 }
 
 #[cfg(test)]
@@ -383,7 +363,7 @@ mod tests {
                 DQuat::from_rotation_z(0.3),
                 DVec3::ZERO,
             );
-            let rotation = nearest_rotation(&local.matrix3);
+            let rotation = nearest_rotation(local.matrix3);
             let rounding = rotation * rotation.transpose() - DMat3::IDENTITY;
             assert!(
                 rounding.abs_diff_eq(DMat3::ZERO, 1e-9) && rotation.determinant() > 0.0,

@@ -1,6 +1,6 @@
 //! From options to a skin.
 
-use super::choose_delta::choose_delta;
+use super::choose::{Choice, choose};
 use super::global::{FINAL_TOLERANCE, Global};
 use super::problem::Problem;
 use super::{AnimSpaceOptions, FitFrames, Prior, Smoothing};
@@ -50,24 +50,20 @@ pub fn fit_anim_space(
             bones: bone_count,
         });
     }
-    let sets = match &options.influences {
+    let recipes = match &options.influences {
         InfluenceChoice::Automatic => {
-            InfluenceSets::automatic(set, training, options.max_influences, progress)?
+            let max = options.max_influences;
+            InfluenceSets::automatic_recipes(set, training, max, progress)?.to_vec()
         }
         InfluenceChoice::Given(sets) => {
             sets.check(set.rest().vertex_count(), bone_count)?;
-            sets.clone()
+            vec![sets.clone()]
         }
     };
-    let smoothing = match &options.smoothing {
-        Smoothing::EdgesByHeldOutError { deltas } => Smoothing::Edges {
-            delta: choose_delta(set, training, &sets, deltas, options, progress)?,
-        },
-        other => other.clone(),
-    };
+    let Choice { sets, smoothing } = choose(set, training, &recipes, options, progress)?;
     let frames = FitFrames::new(set, training);
-    let prior = fit_prior(set, training, &sets, options, progress)?;
-    let problem = Problem::new(&frames, &sets, prior.as_ref());
+    let prior = fit_prior(set, training, sets, options, progress)?;
+    let problem = Problem::new(&frames, sets, prior.as_ref());
     let (z, used) = match smoothing {
         Smoothing::Ridge { lambda } => (problem.solve_ridge(lambda), lambda),
         Smoothing::Edges { delta } => {

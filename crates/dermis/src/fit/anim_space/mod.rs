@@ -13,7 +13,7 @@
 //! What it cannot do: anything that is not linear in the bones' matrices, such as a muscle that
 //! swells with the angle of a joint, but for what happens to look linear over the poses seen.
 
-mod choose_delta;
+mod choose;
 mod entry;
 mod frames;
 mod global;

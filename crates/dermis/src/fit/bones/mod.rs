@@ -14,7 +14,6 @@
 mod clusters;
 mod hierarchy;
 mod joints;
-mod reach;
 mod refine;
 
 use glam::{DAffine3, DVec3};

@@ -3,9 +3,10 @@
 use glam::{DAffine3, DVec3};
 
 use super::clusters::{Motion, rigid_clusters};
-use super::reach::near_cores;
 use super::{BoneOptions, ExampleMesh, UnitBox, with_motions};
 use crate::example::ExampleSet;
+use crate::fit::influence_set::strongest_bones;
+use crate::fit::reach::near_cores;
 use crate::fit::{
     AnimSpaceOptions, FitError, Fitted, InfluenceChoice, PoseOptions, PoseSolver, Prior, Smoothing,
     SsdOptions, fit_anim_space, fit_ssd,
@@ -14,7 +15,7 @@ use crate::measure::posed_from_rest;
 use crate::mesh::{Topology, TriMesh};
 use crate::progress::Progress;
 use crate::rig::{BoneId, Skeleton};
-use crate::skin::{Skin, SkinError, VertexProgram};
+use crate::skin::{SkinError, VertexProgram};
 
 /// Most meshes that clusters are found on; more take time and change little.
 const CLUSTER_MESHES: usize = 48;
@@ -201,7 +202,9 @@ impl Refinement {
         };
         for _ in 0..options.blend_rounds {
             let fitted = fit_ssd(&self.set, &everything, &ssd, progress)?;
-            self.cores = strongest(&fitted.skin, &self.cores);
+            if let VertexProgram::Ssd(blend) = &fitted.skin.program {
+                self.cores = strongest_bones(&blend.weights);
+            }
             self.improve(fitted, progress)?;
         }
         for _ in 0..options.space_rounds {
@@ -258,17 +261,4 @@ impl Refinement {
             .map(|j| by_mesh.iter().map(|matrices| matrices[j]).collect())
             .collect()
     }
-}
-
-/// The bone with the largest weight at each vertex; the old one where there is none.
-fn strongest(skin: &Skin, old: &[BoneId]) -> Vec<BoneId> {
-    let VertexProgram::Ssd(ssd) = &skin.program else {
-        return old.to_vec();
-    };
-    let largest = |(row, old): (&[crate::skin::Weight], &BoneId)| {
-        row.iter()
-            .max_by(|a, b| a.weight.total_cmp(&b.weight).then(b.bone.cmp(&a.bone)))
-            .map_or(*old, |w| w.bone)
-    };
-    ssd.weights.iter().zip(old).map(largest).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
-use crate::fit::{FitError, InfluenceSets};
+use super::{FitError, InfluenceSets};
 use crate::mesh::Topology;
 use crate::par;
 use crate::rig::BoneId;
