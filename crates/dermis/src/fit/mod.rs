@@ -4,14 +4,19 @@ mod anim_space;
 mod influence_set;
 mod method;
 mod mwe;
+mod plain;
+mod plain_exact;
 mod pseudo_bones;
 mod report;
 mod ssd;
+mod tetrahedron;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
 pub use mwe::{MultiWeightOptions, fit_multi_weight};
+pub use plain::{PlainFallback, plain_fallback};
+pub use plain_exact::{ExactSsd, exact_ssd, to_exact_ssd};
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RigDiagnosis, WeakBone, evaluate_fit};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
@@ -45,6 +50,14 @@ pub enum FitError {
     /// The result is no valid skin.
     #[error(transparent)]
     Skin(#[from] SkinError),
+    /// The skin has no form that plain glTF could hold.
+    #[error("vertex {vertex} has no exact linear blend form: {problem}")]
+    NoExactForm {
+        /// Index of the vertex.
+        vertex: usize,
+        /// What stands in the way.
+        problem: String,
+    },
     /// The progress callback stopped the job.
     #[error("stopped before it was finished")]
     Stopped,
