@@ -55,22 +55,25 @@ function multiWeight(attributes, i, bones, inverses) {
   return v;
 }
 
-// All sets of joints and weights.
+// All sets of joints and weights. The loader has scaled set 0 to sum to 1 without asking whether
+// there are others; what those leave of 1 is what it was.
 function plain(attributes, i, bones, inverses) {
   const rest = new Vector4().fromBufferAttribute(attributes.position, i).setW(1);
   const v = new Vector4(0, 0, 0, 0);
-  for (let set = 0; ; set++) {
-    const joints = set ? attributes[`joints_${set}`] : attributes.skinIndex;
-    const weights = set ? attributes[`weights_${set}`] : attributes.skinWeight;
-    if (!joints) return new Vector3(v.x, v.y, v.z);
+  let left = 1;
+  const add = (joints, weights, scale) => {
     for (let place = 0; place < 4; place++) {
-      const weight = weights.getComponent(i, place);
-      if (weight === 0) continue;
+      const weight = scale * weights.getComponent(i, place);
+      left -= weight;
       const j = joints.getComponent(i, place);
-      const posed = rest.clone().applyMatrix4(inverses[j]).applyMatrix4(bones[j]);
-      v.addScaledVector(posed, weight);
+      v.addScaledVector(rest.clone().applyMatrix4(inverses[j]).applyMatrix4(bones[j]), weight);
     }
+  };
+  for (let set = 1; attributes[`joints_${set}`]; set++) {
+    add(attributes[`joints_${set}`], attributes[`weights_${set}`], 1);
   }
+  add(attributes.skinIndex, attributes.skinWeight, left);
+  return new Vector3(v.x, v.y, v.z);
 }
 
 function joint(attributes, name, i, slot) {

@@ -16,8 +16,8 @@ use crate::progress::Progress;
 use crate::rig::{Pose, Skeleton};
 use crate::skin::{Skin, SsdProgram, VertexProgram};
 
-/// Rounds of fitting rest positions and weights in turn. On the synthetic arm the error falls by 2%
-/// from the second to the fourth and by less than 0.3% from the fourth to the eighth.
+/// Rounds of fitting rest positions and weights in turn. On the synthetic arm the first takes 17% off
+/// the error, the next three 0.7%, and twelve more 0.05%.
 const REST_ROUNDS: usize = 4;
 
 /// Most poses that are fitted; of more, so many are taken at even steps. A stand-in has at most four

@@ -29,15 +29,17 @@ use super::tetrahedron::Tetrahedron;
 use crate::rig::{Bone, BoneId, Pose, Skeleton, Trs};
 use crate::skin::{LinearProgram, Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
 
-/// Deviations up to this share of the diagonal are left out: single precision would lose them.
-const SMALLEST: f64 = 1e-7;
+/// What a vertex may be off, as a share of the diagonal, before an influence needs copies: half of
+/// what single precision loses anyway. Also how far a joint that keeps its translation may stray.
+const SMALLEST: f64 = 3e-8;
 
 /// Deviations above this share of the diagonal are brought nearer by moving weight to their bone:
 /// in single precision a tetrahedron loses about 1e-7 of its size.
 const LARGEST: f64 = 1.0;
 
-/// Least share of the weight that a bone gets where weights are moved, for up to five bones.
-const LEAST_SHARE: f64 = 0.1;
+/// Where weights are moved, every bone gets at least this much of an even share: deviations have the
+/// weight below them, so small ones make large copies, and large ones leave the others too little.
+const LEAST_SHARE: f64 = 0.5;
 
 /// Weights, and displacements as shares of the diagonal, that are what rounding leaves of zero.
 const ROUNDING: f64 = 1e-12;
@@ -287,10 +289,11 @@ impl Vertex {
         p.truncate() - p.w * local
     }
 
-    /// `d_j`, unless it is tiny or the influence has no weight.
+    /// `d_j`, unless the vertex is as well off without it.
     fn deviation(&self, j: usize, p: DVec4, tree: &Tree<'_>, tiny: f64) -> Option<DVec3> {
-        let d = self.moment(j, p, tree) / p.w;
-        (p.w > 0.0 && tree.model_length(j, d) > tiny).then_some(d)
+        let moment = self.moment(j, p, tree);
+        let counts = p.w > 0.0 && tree.model_length(j, moment) > tiny;
+        counts.then(|| moment / p.w)
     }
 
     /// Whether an influence needs another weight: below zero, or too small for its displacement.
@@ -385,7 +388,7 @@ fn spanning<'a>(chains: impl Iterator<Item = &'a [usize]> + Clone) -> Vec<usize>
 ///
 /// `p` is a subtree in rising order, so that a parent comes before its children.
 fn share_weight(p: &mut [(usize, DVec4)], total: f64, tree: &Tree<'_>) {
-    let least = total * LEAST_SHARE.min(0.5 / p.len() as f64);
+    let least = total * LEAST_SHARE / p.len() as f64;
     let above: f64 = p.iter().map(|(_, p)| (p.w - least).max(0.0)).sum();
     let scale = (total - least * p.len() as f64) / above;
     // From the weights as they were: what children give on the way up must not count.

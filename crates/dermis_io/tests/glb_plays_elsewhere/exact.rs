@@ -1,7 +1,5 @@
 //! Skins that plain glTF cannot hold: others play their stand-in, and a few lines play them exactly.
 
-use std::path::{Path, PathBuf};
-
 use dermis::fit::{exact_ssd, plain_fallback};
 use dermis::progress::Silent;
 use dermis::rig::Interpolation::Linear;
@@ -19,6 +17,9 @@ use crate::{TOLERANCE, difference, support, write_into};
 /// Times of the clip's keys, and, for players that blend rotations as glTF says, between them.
 const KEYS: [f64; 3] = [0.0, 0.5, 1.0];
 const TIMES: [f64; 4] = [0.0, 0.2, 0.5, 0.85];
+
+/// The file of an animation-space skin's exact form over copies of bones.
+const COPIES: &str = "copies.glb";
 
 /// A document with its file's name, and the skin that plain players are to show.
 struct Case {
@@ -135,27 +136,25 @@ fn cases() -> Vec<Case> {
 }
 
 /// The document of a linear skin's exact form over copies of bones, and the linear skin.
-fn copies(name: &'static str, influences: usize) -> (&'static str, Document, Skin) {
-    let mut document = plain(4, influences, Linear);
+fn copies() -> (Document, Skin) {
+    let mut document = plain(4, 4, Linear);
     let mut linear = vectors(&document);
-    if influences > 1 {
-        // Weights below zero, which have to be moved to other bones first.
-        let rows = linear.influences.iter().enumerate().map(|(i, row)| {
-            let mut row = row.to_vec();
-            if i.is_multiple_of(4) {
-                row[0].p.w += 0.2;
-                row[1].p.w -= 0.2;
-            }
-            row
-        });
-        linear.influences = rows.collect();
-    }
+    // Weights below zero, which have to be moved to other bones first.
+    let rows = linear.influences.iter().enumerate().map(|(i, row)| {
+        let mut row = row.to_vec();
+        if i.is_multiple_of(4) {
+            row[0].p.w += 0.2;
+            row[1].p.w -= 0.2;
+        }
+        row
+    });
+    linear.influences = rows.collect();
     let skin = document.skin.as_mut().expect("it has a skin");
     skin.program = VertexProgram::Linear(linear);
     let skin = skin.clone();
     let exact = exact_ssd(&skin, &clip_poses(&document)).expect("it has an exact form");
     eprintln!(
-        "{name}: {} copies, {} influences, weights of {} vertices moved, off by {:.1e}",
+        "{COPIES}: {} copies, {} influences, weights of {} vertices moved, off by {:.1e}",
         exact.copy_count,
         exact.skin.program.max_influences(),
         exact.moved_count,
@@ -163,7 +162,7 @@ fn copies(name: &'static str, influences: usize) -> (&'static str, Document, Ski
     );
     assert!(exact.inexact_count == 0, "joints turn in place");
     document.skin = Some(exact.skin);
-    (name, document, skin)
+    (document, skin)
 }
 
 /// Compares what a player shows with a skin that has the document's first bones.
@@ -178,10 +177,6 @@ fn compare(case: &str, document: &Document, skin: &Skin, times: &[f64], shown: &
     }
 }
 
-fn written(folder: &Path, name: &str, document: &Document) -> PathBuf {
-    write_into(folder, name, document)
-}
-
 #[test]
 fn exact_files_are_valid_and_three_shows_the_stand_in() {
     let Some(clients) = support::node_clients() else {
@@ -190,7 +185,7 @@ fn exact_files_are_valid_and_three_shows_the_stand_in() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let mut files = Vec::new();
     for case in cases() {
-        let file = written(folder.path(), case.name, &case.document);
+        let file = write_into(folder.path(), case.name, &case.document);
         let shown = three_positions(&clients, &file, Some("bend"), &TIMES);
         compare(case.name, &case.document, &case.plain, &TIMES, &shown);
         files.push(file);
@@ -209,7 +204,7 @@ fn a_few_lines_in_three_show_the_exact_skin() {
         if matches!(skin.program, VertexProgram::DualQuaternion(_)) {
             continue;
         }
-        let file = written(folder.path(), case.name, &case.document);
+        let file = write_into(folder.path(), case.name, &case.document);
         let shown = three_exact(&clients, &file, Some("bend"), &TIMES);
         compare(case.name, &case.document, skin, &TIMES, &shown);
     }
@@ -221,16 +216,12 @@ fn copies_of_bones_play_animation_space_exactly_in_three() {
         return;
     };
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let (name, document, skin) = copies("copies.glb", 4);
-    let many = written(folder.path(), name, &document);
-    // three itself reads four influences, which is what one bone per vertex needs.
-    let shown = three_exact(&clients, &many, Some("bend"), &TIMES);
-    compare(name, &document, &skin, &TIMES, &shown);
-    let (name, document, skin) = copies("copies_of_one.glb", 1);
-    let one = written(folder.path(), name, &document);
-    let shown = three_positions(&clients, &one, Some("bend"), &TIMES);
-    compare(name, &document, &skin, &TIMES, &shown);
-    assert_valid(&clients, &[many, one]);
+    let (document, skin) = copies();
+    let file = write_into(folder.path(), COPIES, &document);
+    // Posed by hand from all sets: three itself reads only the first four influences.
+    let shown = three_exact(&clients, &file, Some("bend"), &TIMES);
+    compare(COPIES, &document, &skin, &TIMES, &shown);
+    assert_valid(&clients, &[file]);
 }
 
 #[test]
@@ -241,7 +232,7 @@ fn blender_shows_stand_ins_and_copies() {
     };
     let folder = tempfile::tempdir().expect("a scratch folder");
     for case in cases() {
-        let file = written(folder.path(), case.name, &case.document);
+        let file = write_into(folder.path(), case.name, &case.document);
         // Several times: what custom attributes can break in Blender depends on a hash's seed.
         let runs = if case.name.contains("split") { 4 } else { 1 };
         for _ in 0..runs {
@@ -249,17 +240,15 @@ fn blender_shows_stand_ins_and_copies() {
             compare(case.name, &case.document, &case.plain, &KEYS, &shown);
         }
     }
-    for (name, influences) in [("copies.glb", 4), ("copies_of_one.glb", 1)] {
-        let (name, document, skin) = copies(name, influences);
-        let file = written(folder.path(), name, &document);
-        let shown = blender_positions(&python, &clients, &file, Some("bend"), &KEYS);
-        compare(name, &document, &skin, &KEYS, &shown);
-    }
+    let (document, skin) = copies();
+    let file = write_into(folder.path(), COPIES, &document);
+    let shown = blender_positions(&python, &clients, &file, Some("bend"), &KEYS);
+    compare(COPIES, &document, &skin, &KEYS, &shown);
 }
 
 #[test]
 fn bones_of_copies_come_after_the_bones_that_clips_name() {
-    let (_, document, skin) = copies("copies.glb", 4);
+    let (document, skin) = copies();
     let extended = &document.skin.as_ref().expect("it has a skin").skeleton;
     for bone in skin.skeleton.ids() {
         let (a, b) = (&skin.skeleton.bones(), &extended.bones());
