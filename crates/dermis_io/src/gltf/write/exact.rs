@@ -19,14 +19,17 @@ use crate::gltf::names::{Exact, Name};
 /// character would not move the vertex along.
 const SUM_TOLERANCE: f64 = 1e-3;
 
+/// The joint and the vectors of each influence of a point.
+type Row = Vec<(u16, Vec<[f32; 4]>)>;
+
 /// An exact model's influences as the file will have them.
 #[derive(Debug)]
 pub(super) struct ExactRows {
     kind: Exact,
     /// Influences of the longest row.
     slots: usize,
-    /// For every point the joint and the vectors of each influence.
-    rows: Vec<Vec<(u16, Vec<[f32; 4]>)>>,
+    /// One per point.
+    rows: Vec<Row>,
     /// Where each point rests in the exact model, for the kinds that need it.
     rest: Option<Vec<[f32; 4]>>,
 }
@@ -113,7 +116,7 @@ fn longest<T>(rows: &[Vec<T>]) -> usize {
 }
 
 /// One row with each bone once, whose weights sum to 1 as well as single precision can.
-fn linear_row(vertex: usize, row: &[Influence]) -> Result<Vec<(u16, Vec<[f32; 4]>)>, Fault> {
+fn linear_row(vertex: usize, row: &[Influence]) -> Result<Row, Fault> {
     let mut merged: Vec<Influence> = Vec::with_capacity(row.len());
     for influence in row {
         match merged.iter_mut().find(|m| m.bone == influence.bone) {
@@ -122,8 +125,7 @@ fn linear_row(vertex: usize, row: &[Influence]) -> Result<Vec<(u16, Vec<[f32; 4]
         }
     }
     let sum: f64 = merged.iter().map(|i| i.p.w).sum();
-    // A sum of NaN must not pass.
-    if !((sum - 1.0).abs() <= SUM_TOLERANCE) {
+    if sum.is_nan() || (sum - 1.0).abs() > SUM_TOLERANCE {
         return Err(Fault::malformed(
             format!("animation-space position of vertex {vertex}"),
             "weights that sum to 1",
@@ -149,7 +151,7 @@ fn linear_row(vertex: usize, row: &[Influence]) -> Result<Vec<(u16, Vec<[f32; 4]
 }
 
 /// One row with each bone once.
-fn multi_weight_row(row: &[MultiWeight]) -> Vec<(u16, Vec<[f32; 4]>)> {
+fn multi_weight_row(row: &[MultiWeight]) -> Row {
     let mut merged: Vec<MultiWeight> = Vec::with_capacity(row.len());
     for influence in row {
         match merged.iter_mut().find(|m| m.bone == influence.bone) {

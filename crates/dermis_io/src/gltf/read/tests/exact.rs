@@ -11,7 +11,7 @@ use super::skins::{merge_attributes, skinned};
 /// The triangle on two joints with two animation-space influences each, equal to its plain weights.
 ///
 /// Corners at x = 0, 1 and 0; all weight on joint 0, then half on each of the two.
-fn animation_space() -> File {
+pub(super) fn animation_space() -> File {
     let mut file = skinned(
         &[0, 1, 0, 0].repeat(3),
         &[1., 0., 0., 0., 0.5, 0.5, 0., 0., 0.5, 0.5, 0., 0.],
