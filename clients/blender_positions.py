@@ -2,8 +2,9 @@
 
 Prints a JSON array with one entry per time: a list of mesh objects, sorted by name, each with its
 name, its vertices' positions in glTF's axes as one flat list, and `orig`, the `_ORIG` attribute of
-each vertex, or null when the file has none. `-` plays nothing. Times are in seconds; they should
-be key times, because Blender interpolates rotations component by component between keys.
+each vertex (its first number, when it is four wide), or null when the file has none. `-` plays
+nothing. Times are in seconds; they should be key times, because Blender interpolates rotations
+component by component between keys.
 
 Blender keeps the vertices of a mesh in file order, primitive after primitive, but leaves out those
 that no triangle uses.
@@ -42,6 +43,11 @@ def choose_clip(clip: str | None) -> None:
         raise SystemExit(f"no clip {clip}: {[a.name for a in bpy.data.actions]}")
 
 
+def point_number(value) -> float:
+    """`_ORIG` is one number, or the first of four, which Blender takes for a colour."""
+    return value.value if hasattr(value, "value") else value.color[0]
+
+
 def positions_at(time: float) -> list:
     scene = bpy.context.scene
     frame = time * scene.render.fps / scene.render.fps_base
@@ -63,7 +69,7 @@ def positions_at(time: float) -> list:
             {
                 "name": thing.name,
                 "positions": positions,
-                "orig": orig and [value.value for value in orig.data],
+                "orig": orig and [point_number(value) for value in orig.data],
             }
         )
         evaluated.to_mesh_clear()

@@ -51,6 +51,19 @@ pub(crate) fn three_positions(
     played(command, file, clip, times)
 }
 
+/// The same with vertices posed by the exact attributes that three.js loaded, or by all sets of
+/// plain weights in a file without such.
+pub(crate) fn three_exact(
+    clients: &Path,
+    file: &Path,
+    clip: Option<&str>,
+    times: &[f64],
+) -> Vec<Shown> {
+    let mut command = Command::new("node");
+    command.arg(clients.join("three_exact.mjs"));
+    played(command, file, clip, times)
+}
+
 /// What Blender shows of a clip, or of the default pose, at some times in seconds.
 pub(crate) fn blender_positions(
     python: &Path,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use dermis::mesh::{DrawMesh, Polygons};
 use dermis::rig::{Clip, Pose, Skeleton};
+use dermis::skin::SsdProgram;
 use dermis::{Skin, TriMesh};
 use glam::DVec3;
 
@@ -27,6 +28,11 @@ pub struct Document {
     pub materials: Materials,
     /// The model that moves the points; one row per point of `mesh`.
     pub skin: Option<Skin>,
+    /// What plain players show of a skin that is no linear blend: its linear blend stand-in.
+    ///
+    /// Animation-space and multi-weight skins need one to be written as glTF
+    /// ([`dermis::fit::plain_fallback`] makes it), and have one after reading.
+    pub fallback: Option<SsdProgram>,
     /// Bones without weights, when the file has poses but no skin.
     pub skeleton: Option<Skeleton>,
     /// Motions of the skin.

@@ -20,5 +20,5 @@ pub use error::{Fault, IoError};
 pub use format::{Format, WriteOptions, read, read_points, write};
 pub use materials::{Image, Materials};
 pub use ply::PlyEncoding;
-pub use record::SkinRecord;
+pub use record::{FallbackError, ProgramKind, SkinRecord};
 pub use sequence::{SequenceOptions, natural_order, read_inputs};

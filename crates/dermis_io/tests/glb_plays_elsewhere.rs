@@ -4,6 +4,8 @@
 mod clients;
 #[path = "glb_plays_elsewhere/documents.rs"]
 mod documents;
+#[path = "glb_plays_elsewhere/exact.rs"]
+mod exact;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 

@@ -3,7 +3,13 @@
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 
-use glam::DVec3;
+use dermis::fit::{SsdOptions, fit_ssd, plain_fallback};
+use dermis::progress::Silent;
+use dermis::skin::LinearProgram;
+use dermis::synth::{ArmOptions, arm, arm_motion};
+use dermis::{Clip, ExampleSet, Pose, Skin, VertexProgram};
+use dermis_io::{Document, FallbackError, ProgramKind, SkinRecord, WriteOptions};
+use glam::{DVec3, DVec4};
 
 #[test]
 fn version_1_loads_and_moves_as_it_did() {
@@ -32,4 +38,138 @@ fn version_1_loads_and_moves_as_it_did() {
         "vertex 100 moved to {}",
         posed[100]
     );
+}
+
+#[test]
+fn version_2_loads_and_moves_as_it_did() {
+    let path = support::repository().join("data/dermis_skin_v2.glb");
+    let document = dermis_io::read(&path).expect("version 2 stays readable");
+    assert!(document.notes.is_empty(), "{:?}", document.notes);
+    let record = document.record.expect("it says how it was made");
+    assert_eq!(record.version, 2, "the version that was written");
+    assert_eq!(record.program, ProgramKind::Linear, "animation space");
+    let fallback = record.fallback.expect("it has a stand-in");
+    assert!(fallback.rms < fallback.max, "{fallback:?}");
+
+    // Values of the run that made the file.
+    let skin = document.skin.expect("it has a skin");
+    let pose = skin.sample(&document.clips[0], 10.0 / 24.0);
+    let posed = skin.evaluate(&pose).expect("its own clip");
+    let expected = DVec3::new(0.83581547, 0.16157820, -0.07664271);
+    assert!(
+        posed[100].distance(expected) < 1e-6,
+        "vertex 100 moved to {}",
+        posed[100]
+    );
+    let program = document.fallback.expect("it has a stand-in");
+    let plain = Skin {
+        program: VertexProgram::Ssd(program),
+        ..skin
+    };
+    let posed = plain.evaluate(&pose).expect("its own clip");
+    let expected = DVec3::new(0.84387303, 0.12369407, -0.07912507);
+    assert!(
+        posed[100].distance(expected) < 1e-6,
+        "the stand-in's vertex 100 moved to {}",
+        posed[100]
+    );
+}
+
+/// Writes a file of the newest version to where `DERMIS_WRITE_VERSION` says.
+#[test]
+#[ignore = "makes a file to keep: only for a new version of the format"]
+fn make_a_file_of_this_version() {
+    let Some(path) = std::env::var_os("DERMIS_WRITE_VERSION") else {
+        eprintln!("skipped: DERMIS_WRITE_VERSION names no file");
+        return;
+    };
+    let character = arm(&ArmOptions {
+        ring_count: 20,
+        segment_count: 10,
+        poses: arm_motion(12),
+    });
+    let set = character.examples;
+    let examples = set.examples().iter();
+    let poses: Vec<Pose> = examples.map(|e| e.pose.clone()).collect();
+    let skin = animation_space(&set);
+    let plain = plain_fallback(&skin, &poses, 4, &Silent).expect("it fits");
+    eprintln!(
+        "stand-in: rms {:.4}, max {:.4}",
+        plain.rms_error, plain.max_error
+    );
+    let clip = Clip::from_poses("curl and turn", set.skeleton(), &poses, 24.0);
+    let document = Document {
+        mesh: set.rest().clone(),
+        draw: character.draw,
+        skin: Some(skin),
+        fallback: Some(plain.program),
+        clips: vec![clip.expect("joints turn")],
+        record: Some(SkinRecord {
+            method: "animation-space".to_owned(),
+            fallback: Some(FallbackError {
+                rms: plain.rms_error,
+                max: plain.max_error,
+            }),
+            joints: dermis::rig::joint_statistics(set.skeleton(), &poses),
+            ..SkinRecord::default()
+        }),
+        ..Document::default()
+    };
+    dermis_io::write(path.as_ref(), &document, &WriteOptions::default()).expect("it is written");
+}
+
+/// Animation-space vectors near those of a linear blend fit that meet the examples better.
+///
+/// One step of ridge regression per vertex over all bones, `Σ_k |G_k (p + x) − v_k|² + 0.01 |x|²`, by
+/// gradient descent; the weights of `x` are held at a sum of zero.
+fn animation_space(set: &ExampleSet) -> Skin {
+    let all: Vec<usize> = (0..set.examples().len()).collect();
+    let fitted = fit_ssd(set, &all, &SsdOptions::default(), &Silent).expect("it fits");
+    let mut skin = fitted.skin.to_linear().expect("linear blend is linear");
+    let VertexProgram::Linear(linear) = &skin.program else {
+        panic!("it is linear now");
+    };
+    let bone_count = set.skeleton().bone_count();
+    let palettes: Vec<_> = (set.examples().iter())
+        .map(|e| set.skeleton().palette(&e.pose).expect("its own pose"))
+        .collect();
+    let rows = linear.influences.iter().enumerate().map(|(i, row)| {
+        let mut p = vec![DVec4::ZERO; bone_count];
+        row.iter()
+            .for_each(|influence| p[influence.bone.index()] = influence.p);
+        let start = p.clone();
+        for _ in 0..400 {
+            let mut slope: Vec<DVec4> = p
+                .iter()
+                .zip(&start)
+                .map(|(p, s)| 0.01 * (*p - *s))
+                .collect();
+            for (palette, example) in palettes.iter().zip(set.examples()) {
+                let matrices = &palette.model_from_bone;
+                let posed: DVec3 = (matrices.iter().zip(&p))
+                    .map(|(m, p)| m.matrix3 * p.truncate() + m.translation * p.w)
+                    .sum();
+                let miss = posed - example.positions[i];
+                for (m, slope) in matrices.iter().zip(&mut slope) {
+                    let turned = m.matrix3.transpose() * miss;
+                    *slope += turned.extend(m.translation.dot(miss));
+                }
+            }
+            let mean = slope.iter().map(|s| s.w).sum::<f64>() / bone_count as f64;
+            for (p, slope) in p.iter_mut().zip(&slope) {
+                *p -= 0.4 / (palettes.len() * bone_count * 4) as f64 * (*slope - DVec4::W * mean);
+            }
+        }
+        let influence = |(bone, p)| dermis::skin::Influence { bone, p };
+        set.skeleton()
+            .ids()
+            .zip(p)
+            .map(influence)
+            .collect::<Vec<_>>()
+    });
+    skin.program = VertexProgram::Linear(LinearProgram {
+        influences: rows.collect(),
+        corrections: Vec::new(),
+    });
+    skin
 }

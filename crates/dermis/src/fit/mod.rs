@@ -5,11 +5,14 @@ mod bones;
 mod influence_set;
 mod method;
 mod mwe;
+mod plain;
+mod plain_exact;
 mod pose;
 mod pseudo_bones;
 mod reach;
 mod report;
 mod ssd;
+mod tetrahedron;
 mod under_determined;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
@@ -17,6 +20,8 @@ pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
 pub use mwe::{MultiWeightOptions, fit_multi_weight};
+pub use plain::{PlainFallback, plain_fallback};
+pub use plain_exact::{ExactSsd, exact_ssd, to_exact_ssd};
 pub use pose::{JointFreedom, PoseFit, PoseOptions, PoseSolver, fit_pose};
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RigDiagnosis, WeakBone, evaluate_fit};
@@ -51,6 +56,14 @@ pub enum FitError {
     /// The result is no valid skin.
     #[error(transparent)]
     Skin(#[from] SkinError),
+    /// The skin has no form that plain glTF could hold.
+    #[error("vertex {vertex} has no exact linear blend form: {problem}")]
+    NoExactForm {
+        /// Index of the vertex.
+        vertex: usize,
+        /// What stands in the way.
+        problem: String,
+    },
     /// The progress callback stopped the job.
     #[error("stopped before it was finished")]
     Stopped,

@@ -119,14 +119,7 @@ pub fn fit_ssd(
     options: &SsdOptions,
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
-    options.check()?;
-    let bone_count = set.skeleton().bone_count();
-    if training.is_empty() || bone_count == 0 {
-        return Err(FitError::NothingToFit {
-            examples: training.len(),
-            bones: bone_count,
-        });
-    }
+    check(set, training, options)?;
     let problem = Problem::new(set, training);
     let allowed = match options.candidates {
         Candidates::All => None,
@@ -136,32 +129,31 @@ pub fn fit_ssd(
             Some(with_neighbors(set, &alone))
         }
     };
+    problem.fit(allowed.as_deref(), options, progress)
+}
 
-    let mut rest = set.rest().positions().to_vec();
-    let mut solved = problem.solve_weights(&rest, allowed.as_deref(), options, progress)?;
-    let mut round_errors = vec![problem.rms(&solved)];
-    for _ in 0..options.rest_rounds {
-        rest = problem.solve_rest(&solved, options.rest_stiffness);
-        solved = problem.solve_weights(&rest, allowed.as_deref(), options, progress)?;
-        round_errors.push(problem.rms(&solved));
+/// As [`fit_ssd`], where each vertex may use the bones of its row in `allowed`, none empty.
+pub(super) fn fit_ssd_among(
+    set: &ExampleSet,
+    training: &[usize],
+    allowed: &[Vec<u16>],
+    options: &SsdOptions,
+    progress: &dyn Progress,
+) -> Result<Fitted, FitError> {
+    check(set, training, options)?;
+    Problem::new(set, training).fit(Some(allowed), options, progress)
+}
+
+fn check(set: &ExampleSet, training: &[usize], options: &SsdOptions) -> Result<(), FitError> {
+    options.check()?;
+    let bone_count = set.skeleton().bone_count();
+    if training.is_empty() || bone_count == 0 {
+        return Err(FitError::NothingToFit {
+            examples: training.len(),
+            bones: bone_count,
+        });
     }
-    let program = SsdProgram {
-        rest_positions: rest,
-        weights: solved
-            .into_iter()
-            .map(|vertex| vertex.weights)
-            .collect::<Rows<_>>(),
-        corrections: Vec::new(),
-    };
-    Ok(Fitted {
-        skin: Skin::new(
-            set.skeleton().clone(),
-            VertexProgram::Ssd(program),
-            Vec::new(),
-        )?,
-        round_errors,
-        smoothing: None,
-    })
+    Ok(())
 }
 
 /// The best weights when each vertex may use the bones of its set and no others.
@@ -177,10 +169,13 @@ pub(super) fn fit_weights_within(
         max_influences: allowed.iter().map(Vec::len).max().unwrap_or(1),
         ..SsdOptions::default()
     };
-    let rest = set.rest().positions();
-    let solved =
-        Problem::new(set, training).solve_weights(rest, Some(&allowed), &options, progress)?;
-    Ok(solved.into_iter().map(|vertex| vertex.weights).collect())
+    match fit_ssd_among(set, training, &allowed, &options, progress)?
+        .skin
+        .program
+    {
+        VertexProgram::Ssd(ssd) => Ok(ssd.weights),
+        _ => unreachable!("linear blend skinning was fitted"),
+    }
 }
 
 /// The weights of one vertex.
@@ -207,6 +202,40 @@ impl<'a> Problem<'a> {
             training,
             posed_from_rest,
         }
+    }
+
+    /// Weights, and rest positions if asked, from the bones that each vertex may use.
+    fn fit(
+        &self,
+        allowed: Option<&[Vec<u16>]>,
+        options: &SsdOptions,
+        progress: &dyn Progress,
+    ) -> Result<Fitted, FitError> {
+        let mut rest = self.set.rest().positions().to_vec();
+        let mut solved = self.solve_weights(&rest, allowed, options, progress)?;
+        let mut round_errors = vec![self.rms(&solved)];
+        for _ in 0..options.rest_rounds {
+            rest = self.solve_rest(&solved, options.rest_stiffness);
+            solved = self.solve_weights(&rest, allowed, options, progress)?;
+            round_errors.push(self.rms(&solved));
+        }
+        let program = SsdProgram {
+            rest_positions: rest,
+            weights: solved
+                .into_iter()
+                .map(|vertex| vertex.weights)
+                .collect::<Rows<_>>(),
+            corrections: Vec::new(),
+        };
+        Ok(Fitted {
+            skin: Skin::new(
+                self.set.skeleton().clone(),
+                VertexProgram::Ssd(program),
+                Vec::new(),
+            )?,
+            round_errors,
+            smoothing: None,
+        })
     }
 
     fn targets(&self, i: usize, into: &mut Vec<DVec3>) {

@@ -107,6 +107,7 @@ pub(crate) fn skin_document(prepared: &Prepared, fitted: &FitReport) -> Document
             max_influences: fitted.cost.max_influences,
             training: Some(fitted.overall.total.clone()),
             held_out: fitted.held_out.as_ref().map(|h| h.measured.total.clone()),
+            ..SkinRecord::default()
         }),
         ..Document::default()
     };

@@ -1,5 +1,6 @@
 //! glTF 2.0: `.glb`, and `.gltf` with buffers beside it or inside.
 
+mod names;
 mod read;
 mod write;
 

@@ -150,7 +150,7 @@ fn bend(skeleton: &Skeleton, interpolation: Interpolation) -> Clip {
     }
 }
 
-fn plain(bones: usize, influences: usize, interpolation: Interpolation) -> Document {
+pub(crate) fn plain(bones: usize, influences: usize, interpolation: Interpolation) -> Document {
     let mesh = tube();
     let skin = skin(&mesh, chain(bones), influences);
     Document {
@@ -163,7 +163,7 @@ fn plain(bones: usize, influences: usize, interpolation: Interpolation) -> Docum
 }
 
 /// The tube cut into two meshes, the second of two parts, with split vertices and a texture.
-fn dressed() -> Document {
+pub(crate) fn dressed() -> Document {
     let mut document = plain(4, 4, Linear);
     let triangles = document.mesh.triangles();
     let third = triangles.len() / 3;
@@ -205,7 +205,7 @@ fn dressed() -> Document {
             mean_normal_angle_deg: 1.0,
             max_normal_angle_deg: 2.0,
         }),
-        held_out: None,
+        ..SkinRecord::default()
     });
     document
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::accessor::Accessors;
 use super::animations::Coefficients;
 use super::bones::{Bones, Rigid};
+use super::exact;
 use super::influences::{self, Repairs};
 use super::points::Vertices;
 use super::primitives::{Influences, LeftOut, Mode, Placement, Reader};
@@ -155,20 +156,33 @@ impl Collector<'_> {
                 continue;
             };
             let positions = self.reader.positions(primitive, &label)?;
+            let mut exact = None;
             let (rest_from_mesh, influences) = match (self.bones, instance.skin) {
                 (None, _) => {
                     let model_from_node = self.scene.model_from_node[instance.node];
                     (model_from_node, Influences::Same(Vec::new()))
                 }
                 (Some(bones), Some(skin)) if primitive.is_skinned() => {
+                    let bones = bones.of_skin.get(&skin).map_or(&[][..], Vec::as_slice);
                     let rows = influences::read(
                         self.reader.accessors,
                         &label,
                         &primitive.attributes,
                         positions.len(),
-                        bones.of_skin.get(&skin).map_or(&[], Vec::as_slice),
+                        bones,
                         &mut self.repairs,
                     )?;
+                    let found = exact::read(
+                        self.reader.accessors,
+                        &label,
+                        &primitive.attributes,
+                        positions.len(),
+                        bones,
+                    )?;
+                    match found.transpose() {
+                        Ok(rows) => exact = rows,
+                        Err(why) => self.reader.left_out.inexact.push(why),
+                    }
                     (DAffine3::IDENTITY, Influences::PerVertex(rows))
                 }
                 (Some(bones), skin) => {
@@ -191,6 +205,7 @@ impl Collector<'_> {
             let placement = Placement {
                 rest_from_mesh,
                 influences,
+                exact,
                 first_coefficient,
             };
             let vertices = &mut self.vertices;

@@ -14,8 +14,8 @@
 use std::path::Path;
 
 use dermis::mesh::DrawMesh;
+use dermis::skin::DualQuaternionProgram;
 use dermis::{Skin, TriMesh, VertexProgram};
-use serde_json::Value;
 
 use accessor::Accessors;
 use animations::Targets;
@@ -23,19 +23,20 @@ use bones::Bones;
 use container::Container;
 use meshes::Meshes;
 use scene::Scene;
-use schema::Schema;
 
-use crate::{Document, Fault, FileFacts, IoError, SkinRecord};
+use crate::{Document, Fault, FileFacts, IoError, ProgramKind};
 
 mod accessor;
 mod animations;
 mod bones;
 mod container;
+mod exact;
 mod influences;
 mod materials;
 mod meshes;
 mod points;
 mod primitives;
+mod record;
 mod scene;
 mod schema;
 #[cfg(test)]
@@ -95,11 +96,32 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
         coefficients: &coefficients_of_node,
     };
     let clips = animations::read(schema, &accessors, &targets, &mut notes)?;
+    let joints = bones.as_ref().and_then(|bones| bones.of_skin.get(&0));
+    let mut record = record::read(schema, joints.map_or(&[], Vec::as_slice), &mut notes);
+    let mut fallback = None;
     let skin = match bones {
         None => None,
         Some(bones) => {
-            let program = VertexProgram::Ssd(points.program);
-            Some(Skin::new(bones.skeleton, program, coefficients)?)
+            let wanted = record.as_ref().map(|record| record.program);
+            let exact = points.exact.filter(|exact| {
+                record::agrees_at_rest(exact, &points.program, &bones.skeleton, &mut notes)
+            });
+            let program = match exact {
+                Some(exact) => {
+                    fallback = Some(points.program);
+                    exact
+                }
+                None if wanted == Some(ProgramKind::DualQuaternion) => {
+                    let weighted = points.program;
+                    VertexProgram::DualQuaternion(DualQuaternionProgram { weighted })
+                }
+                None => VertexProgram::Ssd(points.program),
+            };
+            let mut skin = Skin::new(bones.skeleton, program, coefficients)?;
+            if let Some(record) = &mut record {
+                record::apply(record, &mut skin, &mut notes);
+            }
+            Some(skin)
         }
     };
     for clip in &clips {
@@ -113,33 +135,13 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
         draw,
         materials: materials::read(path, container, &accessors, &mut notes)?,
         skin,
+        fallback,
         clips,
-        record: record(schema, &mut notes),
+        record,
         facts: facts(container),
         notes,
         ..Document::default()
     })
-}
-
-/// What the `DERMIS_skin` extension of the first skin says, when this version understands it.
-fn record(schema: &Schema, notes: &mut Vec<String>) -> Option<SkinRecord> {
-    let name = SkinRecord::EXTENSION;
-    let block = schema.skins.first()?.extensions.get(name)?;
-    let version = block.get("version").and_then(Value::as_u64);
-    if let Some(version) = version.filter(|&v| v > u64::from(SkinRecord::VERSION)) {
-        notes.push(format!(
-            "the {name} block has version {version}, newer than {}, and was ignored",
-            SkinRecord::VERSION
-        ));
-        return None;
-    }
-    match serde_json::from_value(block.clone()) {
-        Ok(record) => Some(record),
-        Err(error) => {
-            notes.push(format!("the {name} block was ignored: {error}"));
-            None
-        }
-    }
 }
 
 fn facts(container: &Container<'_>) -> FileFacts {

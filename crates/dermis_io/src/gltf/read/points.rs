@@ -5,11 +5,14 @@
 //! touch but move apart stay apart. A file that dermis wrote says the numbers itself (`_ORIG`).
 
 use dermis::mesh::{Weld, weld_by_key};
-use dermis::skin::{Correction, Delta, Rows, SsdProgram, Weight};
+use dermis::skin::{
+    Correction, Delta, Influence, LinearProgram, MultiWeight, MultiWeightProgram, Rows, SsdProgram,
+    VertexProgram, Weight,
+};
 use glam::DVec3;
 
-/// The attribute in which dermis keeps the number of a vertex's point.
-pub(super) const ORIGINAL_INDEX: &str = "_ORIG";
+use super::exact::ExactRow;
+use crate::gltf::names::{Exact, POINT};
 
 /// The drawn vertices of all parts, in order.
 #[derive(Debug, Default)]
@@ -18,23 +21,37 @@ pub(super) struct Vertices {
     weights: Rows<Weight>,
     /// Coefficient and displacement, for every morph target that moves the vertex.
     deltas: Rows<(u32, DVec3)>,
+    /// Rows of an exact model; empty where a part has none of that kind.
+    linear: Rows<Influence>,
+    multi: Rows<MultiWeight>,
+    multi_rest: Vec<DVec3>,
     /// Everything above as bits; one row per vertex.
     keys: Rows<u64>,
     /// The point that the file says the vertex is, where it says so.
     original: Vec<f32>,
     parts: usize,
     parts_with_original: usize,
+    parts_with_linear: usize,
+    parts_with_multi: usize,
 }
 
 /// The points that the vertices join to.
 pub(super) struct Points {
     pub(super) point_of_vertex: Vec<u32>,
     pub(super) program: SsdProgram,
+    /// The exact model that the program stands in for.
+    pub(super) exact: Option<VertexProgram>,
 }
 
 impl Vertices {
     /// Adds a drawn vertex.
-    pub(super) fn push(&mut self, position: DVec3, weights: &[Weight], deltas: &[(u32, DVec3)]) {
+    pub(super) fn push(
+        &mut self,
+        position: DVec3,
+        weights: &[Weight],
+        deltas: &[(u32, DVec3)],
+        exact: ExactRow<'_>,
+    ) {
         // Adding zero makes -0 a +0: one position, one key.
         let bits = |v: DVec3| (v + DVec3::ZERO).to_array().map(f64::to_bits);
         let weight_bits = weights
@@ -44,20 +61,44 @@ impl Vertices {
             let [x, y, z] = bits(d);
             [u64::from(m), x, y, z]
         });
+        let (linear, (multi_rest, multi)): (&[Influence], (DVec3, &[MultiWeight])) = match exact {
+            ExactRow::None => (&[], (DVec3::ZERO, &[])),
+            ExactRow::Linear(row) => (row, (DVec3::ZERO, &[])),
+            ExactRow::MultiWeight(rest, row) => (&[], (rest, row)),
+        };
+        let number = |x: f64| (x + 0.0).to_bits();
+        let linear_bits = linear.iter().flat_map(|i| {
+            let [x, y, z, w] = i.p.to_array().map(number);
+            [u64::from(i.bone.0), x, y, z, w]
+        });
+        let multi_bits = multi.iter().flat_map(|i| {
+            let weights = i.weights.as_flattened().iter().map(|&x| number(x));
+            std::iter::once(u64::from(i.bone.0)).chain(weights)
+        });
+        let counts = [weights.len(), deltas.len(), linear.len()].map(|n| n as u64);
         let key = bits(position)
             .into_iter()
-            .chain([weights.len() as u64])
+            .chain(counts)
             .chain(weight_bits)
-            .chain(delta_bits);
+            .chain(delta_bits)
+            .chain(linear_bits)
+            .chain(bits(multi_rest))
+            .chain(multi_bits);
         self.keys.push_row(key);
         self.positions.push(position);
         self.weights.push_row(weights.iter().copied());
         self.deltas.push_row(deltas.iter().copied());
+        self.linear.push_row(linear.iter().copied());
+        self.multi.push_row(multi.iter().copied());
+        self.multi_rest.push(multi_rest);
     }
 
-    /// Ends a part, with the point numbers that the file has for its vertices.
-    pub(super) fn end_part(&mut self, original: Option<Vec<f32>>) {
+    /// Ends a part, with the point numbers that the file has for its vertices, and the kind of
+    /// exact model that it has.
+    pub(super) fn end_part(&mut self, original: Option<Vec<f32>>, exact: Option<Exact>) {
         self.parts += 1;
+        self.parts_with_linear += usize::from(exact == Some(Exact::Linear));
+        self.parts_with_multi += usize::from(exact == Some(Exact::MultiWeight));
         self.parts_with_original += usize::from(original.is_some());
         self.original.extend(original.into_iter().flatten());
     }
@@ -71,7 +112,7 @@ impl Vertices {
                 Ok(weld) => Some(weld),
                 Err(why) => {
                     notes.push(format!(
-                        "the point numbers in {ORIGINAL_INDEX} were not used, because {why}"
+                        "the point numbers in {POINT} were not used, because {why}"
                     ));
                     None
                 }
@@ -91,6 +132,7 @@ impl Vertices {
         }
         let weight_row = |v: usize| self.weights.row(v).iter().copied();
         Points {
+            exact: self.exact(firsts.clone(), correction_count, notes),
             program: SsdProgram {
                 rest_positions: firsts.clone().map(|v| self.positions[v]).collect(),
                 weights: firsts.map(weight_row).collect(),
@@ -98,6 +140,44 @@ impl Vertices {
             },
             point_of_vertex: weld.point_of_vertex,
         }
+    }
+
+    /// The exact model of the points, when every part has its share of it.
+    fn exact(
+        &self,
+        firsts: impl Iterator<Item = usize> + Clone,
+        correction_count: usize,
+        notes: &mut Vec<String>,
+    ) -> Option<VertexProgram> {
+        let (kind, parts) = match (self.parts_with_linear, self.parts_with_multi) {
+            (0, 0) => return None,
+            (0, multi) => (Exact::MultiWeight, multi),
+            (linear, _) => (Exact::Linear, linear),
+        };
+        let mut unused = |why: String| {
+            notes.push(format!(
+                "the {} were not used, because {why}: the plain weights were read",
+                kind.title()
+            ));
+            None
+        };
+        if parts != self.parts {
+            return unused(format!("only {parts} of {} parts have them", self.parts));
+        }
+        if correction_count > 0 {
+            return unused("the file has morph targets, which act on plain weights".to_owned());
+        }
+        Some(match kind {
+            Exact::Linear => VertexProgram::Linear(LinearProgram {
+                influences: firsts.map(|v| self.linear.row(v).iter().copied()).collect(),
+                corrections: Vec::new(),
+            }),
+            Exact::MultiWeight => VertexProgram::MultiWeight(MultiWeightProgram {
+                rest_positions: firsts.clone().map(|v| self.multi_rest[v]).collect(),
+                influences: firsts.map(|v| self.multi.row(v).iter().copied()).collect(),
+                corrections: Vec::new(),
+            }),
+        })
     }
 
     /// Points as the file numbers them, or why they cannot be.
@@ -159,13 +239,13 @@ mod tests {
     fn position_influences_and_deltas_all_count() {
         let mut vertices = Vertices::default();
         let delta = [(0, DVec3::Y)];
-        vertices.push(DVec3::ZERO, &weight(0), &[]);
-        vertices.push(DVec3::new(-0.0, 0.0, 0.0), &weight(0), &[]);
-        vertices.push(DVec3::ZERO, &weight(1), &[]);
-        vertices.push(DVec3::ZERO, &weight(1), &delta);
-        vertices.push(DVec3::X, &weight(0), &[]);
-        vertices.push(DVec3::ZERO, &weight(1), &delta);
-        vertices.end_part(None);
+        vertices.push(DVec3::ZERO, &weight(0), &[], ExactRow::None);
+        vertices.push(DVec3::new(-0.0, 0.0, 0.0), &weight(0), &[], ExactRow::None);
+        vertices.push(DVec3::ZERO, &weight(1), &[], ExactRow::None);
+        vertices.push(DVec3::ZERO, &weight(1), &delta, ExactRow::None);
+        vertices.push(DVec3::X, &weight(0), &[], ExactRow::None);
+        vertices.push(DVec3::ZERO, &weight(1), &delta, ExactRow::None);
+        vertices.end_part(None, None);
         let points = vertices.weld(1, &mut Vec::new());
         assert_eq!(points.point_of_vertex, [0, 0, 1, 2, 3, 2], "four points");
         let deltas = &points.program.corrections[0].deltas;
@@ -176,9 +256,9 @@ mod tests {
     fn numbered(numbers: &[f32], positions: &[f64]) -> (Vec<u32>, Vec<String>) {
         let mut vertices = Vertices::default();
         for &x in positions {
-            vertices.push(DVec3::new(x, 0.0, 0.0), &weight(0), &[]);
+            vertices.push(DVec3::new(x, 0.0, 0.0), &weight(0), &[], ExactRow::None);
         }
-        vertices.end_part(Some(numbers.to_vec()));
+        vertices.end_part(Some(numbers.to_vec()), None);
         let mut notes = Vec::new();
         let points = vertices.weld(0, &mut notes);
         (points.point_of_vertex, notes)

@@ -5,15 +5,19 @@ use dermis::skin::Weight;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::accessor::{Accessors, Component, Count};
-use super::points::{ORIGINAL_INDEX, Vertices};
+use super::exact::{ExactRow, ExactRows};
+use super::points::Vertices;
 use super::schema::{self, Primitive, Schema};
 use crate::Fault;
+use crate::gltf::names::{Exact, Name};
 
 /// What moves a primitive's vertices, and where they rest.
 pub(super) struct Placement {
     /// Takes the file's coordinates to rest space.
     pub(super) rest_from_mesh: DAffine3,
     pub(super) influences: Influences,
+    /// What the influences stand in for.
+    pub(super) exact: Option<ExactRows>,
     /// The coefficient of the primitive's first morph target.
     pub(super) first_coefficient: usize,
 }
@@ -33,6 +37,8 @@ pub(super) struct LeftOut {
     pub(super) unskinned: Vec<String>,
     attributes: Vec<String>,
     spare_corners: Vec<String>,
+    /// Why exact models were left for their plain weights, one reason each.
+    pub(super) inexact: Vec<String>,
     not_finite: usize,
 }
 
@@ -54,6 +60,10 @@ impl LeftOut {
         list(
             &self.unskinned,
             "primitives without joints on a node with a skin move with their node",
+        );
+        list(
+            &self.inexact,
+            "the exact model was left for the plain weights, because",
         );
         if self.not_finite > 0 {
             notes.push(format!(
@@ -180,9 +190,16 @@ impl Reader<'_> {
                 Influences::Same(weights) => weights,
                 Influences::PerVertex(rows) => rows.row(v),
             };
-            vertices.push(rest_from_mesh.transform_point3(position), weights, &deltas);
+            let exact = placement.exact.as_ref();
+            let exact = exact.map_or(ExactRow::None, |rows| rows.row(v));
+            let position = rest_from_mesh.transform_point3(position);
+            vertices.push(position, weights, &deltas, exact);
         }
-        vertices.end_part(original);
+        let kind = placement.exact.as_ref().map(|rows| match rows {
+            ExactRows::Linear(_) => Exact::Linear,
+            ExactRows::MultiWeight(..) => Exact::MultiWeight,
+        });
+        vertices.end_part(original, kind);
         Ok(part)
     }
 
@@ -237,12 +254,22 @@ impl Reader<'_> {
             } else if name == "TANGENT" {
                 let values = self.cleaned(accessor, &role, &["VEC4"], count)?;
                 part.tangents = values.as_chunks().0.to_vec();
-            } else if name == ORIGINAL_INDEX && self.accessors.shape(accessor) == Some("SCALAR") {
+            } else if Name::of(name) == Some(Name::Point)
+                && matches!(self.accessors.shape(accessor), Some("SCALAR" | "VEC4"))
+            {
+                // Four numbers wide where others beside it are; the first is the point.
+                let shapes = ["SCALAR", "VEC4"];
+                let floats = self.accessors.floats(accessor, &role, &shapes, count)?;
                 original = Some(
-                    self.accessors
-                        .floats(accessor, &role, &["SCALAR"], count)?
-                        .values,
+                    floats
+                        .values
+                        .iter()
+                        .step_by(floats.width)
+                        .copied()
+                        .collect(),
                 );
+            } else if Name::of(name).is_some_and(|name| name != Name::Point) {
+                // Read with the influences, and of no use apart from them.
             } else if name.starts_with('_') {
                 let shape = self.accessors.shape(accessor).unwrap_or_default();
                 if shape.starts_with("MAT") {

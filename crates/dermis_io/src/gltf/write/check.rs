@@ -9,18 +9,24 @@ use dermis::skin::{Skin, SkinError, SsdProgram, VertexProgram};
 
 use crate::{Document, Fault};
 
-/// The linear blend program of a skin that a plain glTF file can hold.
-pub(super) fn ssd_program(skin: &Skin) -> Result<&SsdProgram, Fault> {
+/// The linear blend program that the plain part of a document's file holds; `None` without a skin.
+pub(super) fn plain_program(document: &Document) -> Result<Option<&SsdProgram>, Fault> {
+    let Some(skin) = &document.skin else {
+        return Ok(None);
+    };
     match &skin.program {
-        VertexProgram::Ssd(ssd) => Ok(ssd),
-        VertexProgram::Linear(_) => Err(Fault::unsupported(
-            "a skin of animation-space vectors in glTF",
-            "plain glTF holds linear blend skins (ssd); fit with that method, or keep the skin \
-             in memory",
-        )),
-        _ => Err(Fault::unsupported(
-            "this kind of skin in glTF",
-            "plain glTF holds linear blend skins (ssd)",
+        VertexProgram::Ssd(ssd) => Ok(Some(ssd)),
+        VertexProgram::DualQuaternion(dual) => Ok(Some(&dual.weighted)),
+        VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => match &document.fallback {
+            Some(plain) => Ok(Some(plain)),
+            None => Err(Fault::unsupported(
+                format!("{} without a plain fallback in glTF", skin.program.name()),
+                "give the document the linear blend skin that other programs shall play",
+            )),
+        },
+        other => Err(Fault::unsupported(
+            format!("{} in glTF", other.name()),
+            "fit with another method",
         )),
     }
 }
@@ -43,8 +49,9 @@ pub(super) fn check(document: &Document, parts: &[DrawPart]) -> Result<(), Fault
             document.materials.materials.len(),
         )?;
     }
-    if let Some(skin) = &document.skin {
-        check_skin(skin, ssd_program(skin)?, vertex_count)?;
+    if let (Some(skin), Some(plain)) = (&document.skin, plain_program(document)?) {
+        check_exact(skin, vertex_count)?;
+        check_skin(skin, plain, vertex_count)?;
         for clip in &document.clips {
             check_clip(clip, skin)?;
         }
@@ -151,6 +158,34 @@ fn check_part(
         )),
         _ => Ok(()),
     }
+}
+
+/// Checks a program that stands beside the plain one.
+fn check_exact(skin: &Skin, vertex_count: usize) -> Result<(), Fault> {
+    let program = &skin.program;
+    if !matches!(
+        program,
+        VertexProgram::Linear(_) | VertexProgram::MultiWeight(_)
+    ) {
+        return Ok(());
+    }
+    if program.correction_count() > 0 || !skin.coefficients.is_empty() {
+        return Err(Fault::unsupported(
+            format!("{} with corrections in glTF", program.name()),
+            "plain morph targets cannot stand for them; write a skin without sliders",
+        ));
+    }
+    if program.vertex_count() != vertex_count {
+        return Err(SkinError::CountMismatch {
+            what: "rows of influences",
+            expected: vertex_count,
+            found: program.vertex_count(),
+        }
+        .into());
+    }
+    // The skin's own check, because its fields may have changed since it was made.
+    Skin::new(skin.skeleton.clone(), program.clone(), Vec::new())?;
+    Ok(())
 }
 
 fn check_skin(skin: &Skin, ssd: &SsdProgram, vertex_count: usize) -> Result<(), Fault> {
@@ -297,7 +332,7 @@ mod tests {
     #[test]
     fn documents_that_disagree_with_themselves_are_refused() {
         type Damage = fn(&mut Document);
-        let damages: [(&str, Damage); 23] = [
+        let damages: [(&str, Damage); 26] = [
             ("at least one vertex", |d| *d = Document::default()),
             ("points below 3, found point 3", |d| {
                 d.draw.parts[0].points[0] = 3;
@@ -344,9 +379,29 @@ mod tests {
             ("correction lift: expected a finite default", |d| {
                 d.skin.as_mut().expect("it has a skin").coefficients[0].default = f64::NAN;
             }),
-            ("animation-space vectors in glTF is not supported", |d| {
+            ("animation space without a plain fallback", |d| {
                 let skin = d.skin.as_mut().expect("it has a skin");
                 skin.program = VertexProgram::Linear(LinearProgram::default());
+            }),
+            ("animation space with corrections", |d| {
+                d.fallback = Some(ssd(d).clone());
+                let skin = d.skin.as_mut().expect("it has a skin");
+                *skin = skin.to_linear().expect("linear blend is linear");
+            }),
+            ("3 rows of influences, found 0", |d| {
+                d.clips.clear();
+                d.fallback = Some(std::mem::take(ssd(d)));
+                let skin = d.skin.as_mut().expect("it has a skin");
+                skin.coefficients.clear();
+                skin.program = VertexProgram::Linear(LinearProgram::default());
+            }),
+            ("3 rows of weights, found 0", |d| {
+                d.clips.clear();
+                ssd(d).corrections.clear();
+                d.fallback = Some(SsdProgram::default());
+                let skin = d.skin.as_mut().expect("it has a skin");
+                skin.coefficients.clear();
+                *skin = skin.to_linear().expect("linear blend is linear");
             }),
             ("bone 3, which does not exist", |d| {
                 let keys = keys(vec![DVec3::ZERO]);

@@ -12,13 +12,14 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::builder::Builder;
-use super::check::{check, ssd_program};
+use super::check::{check, plain_program};
 use super::clips::{MorphedNode, add_clips, add_frames};
+use super::exact::ExactRows;
 use super::looks::{Looks, add_looks};
 use super::meshes::{Surface, mesh_ranges};
 use super::morphs::{MeshTargets, Shape, add_targets};
-use super::normals::drawn_normals;
-use super::rig::{add_bones, add_skin};
+use super::normals::{drawn_normals, turned_normals};
+use super::rig::{add_bones, add_skin, file_record};
 use super::weights::file_rows;
 use crate::{Document, Fault, IoError, SkinRecord};
 
@@ -112,25 +113,41 @@ fn build(
     let mut builder = Builder::default();
     let mut scene_nodes = Vec::new();
     let triangles = document.mesh.triangles();
-    let ssd = document.skin.as_ref().map(ssd_program).transpose()?;
-    let rest = ssd.map_or(document.mesh.positions(), |ssd| &ssd.rest_positions);
+    let plain = plain_program(document)?;
+    let rest = plain.map_or(document.mesh.positions(), |plain| &plain.rest_positions);
+    let record = document
+        .skin
+        .as_ref()
+        .and_then(|skin| file_record(skin, document.record.as_ref()));
     let skin = match &document.skin {
         None => None,
         Some(skin) => {
             scene_nodes.push(add_bones(&mut builder, &skin.skeleton)?);
-            let record = document.record.as_ref();
-            Some(add_skin(&mut builder, &skin.skeleton, record)?)
+            Some(add_skin(&mut builder, &skin.skeleton, record.as_ref())?)
         }
     };
 
     let smooth = vertex_normals(rest, triangles);
+    let exact = match &document.skin {
+        Some(skin) => ExactRows::new(&skin.program)?,
+        None => None,
+    };
+    let mut normals: Vec<Vec<[f32; 3]>> = (parts.iter())
+        .map(|part| drawn_normals(part, &smooth))
+        .collect();
+    if exact.is_some() && rest != document.mesh.positions() {
+        // The file's own normals are those of the mesh, and the stand-in rests otherwise.
+        let given = vertex_normals(document.mesh.positions(), triangles);
+        for (part, normals) in parts.iter().zip(&mut normals) {
+            turned_normals(part, normals, &given, &smooth);
+        }
+    }
     let surface = Surface {
         parts,
         rest,
-        normals: (parts.iter())
-            .map(|part| drawn_normals(part, &smooth))
-            .collect(),
-        rows: ssd.map(file_rows).transpose()?,
+        normals,
+        rows: plain.map(file_rows).transpose()?,
+        exact,
         bone_count: (document.skin.as_ref()).map_or(0, |skin| skin.skeleton.bone_count()),
     };
     let meshes = mesh_ranges(parts);
@@ -178,19 +195,19 @@ fn build(
         builder,
         scene_nodes,
         looks,
-        skin.is_some() && document.record.is_some(),
+        record.is_some(),
         buffer_name,
     ))
 }
 
 /// What the rest shape can move towards: the corrections of a skin, or the frames of a sequence.
 fn morph_shapes(document: &Document) -> Result<Vec<Shape<'_>>, Fault> {
-    Ok(match &document.skin {
-        Some(skin) => (ssd_program(skin)?.corrections.iter())
+    Ok(match (&document.skin, plain_program(document)?) {
+        (Some(skin), Some(plain)) => (plain.corrections.iter())
             .zip(&skin.coefficients)
             .map(|(correction, coefficient)| Shape::Correction(correction, coefficient))
             .collect(),
-        None => document.frames.iter().map(Shape::Frame).collect(),
+        _ => document.frames.iter().map(Shape::Frame).collect(),
     })
 }
 

@@ -10,12 +10,11 @@ use gltf_json::validation::Checked::Valid;
 use gltf_json::{Accessor, Index};
 
 use super::builder::{Builder, Use};
+use super::exact::ExactRows;
 use super::normals::drawn_tangents;
 use super::weights::{InfluenceSets, influence_sets, set_count};
 use crate::Fault;
-
-/// Name of the attribute that says which point a drawn vertex is a copy of.
-const POINT_ATTRIBUTE: &str = "_ORIG";
+use crate::gltf::names::{Name, POINT};
 
 /// Whole numbers are exact in single precision below this.
 const EXACT_BELOW: u32 = 1 << 24;
@@ -30,6 +29,8 @@ pub(super) struct Surface<'a> {
     pub(super) normals: Vec<Vec<[f32; 3]>>,
     /// Influences of each point, largest first; `None` without a skin.
     pub(super) rows: Option<Vec<Vec<(u16, f32)>>>,
+    /// What the influences above stand in for, when the skin is no linear blend.
+    pub(super) exact: Option<ExactRows>,
     /// How many bones there are.
     pub(super) bone_count: usize,
 }
@@ -141,8 +142,13 @@ impl Surface<'_> {
                 attributes.push((Semantic::Weights(set), weights));
             }
         }
-        // A point attribute from another file counts that file's points, so it never passes on.
-        for custom in part.custom.iter().filter(|c| c.name != POINT_ATTRIBUTE) {
+        if let Some(exact) = &self.exact {
+            let label = format!("part {number} (mesh {})", part.mesh_name);
+            attributes.extend(exact.add(builder, &part.points, &label)?);
+        }
+        // Point numbers and exact models from another file belong to that file's points.
+        let passed_on = |name: &str| Name::of(name).is_none();
+        for custom in part.custom.iter().filter(|c| passed_on(&c.name)) {
             let what = name(&custom.name);
             let values = &custom.data.values;
             let accessor = match custom.data.width {
@@ -154,9 +160,18 @@ impl Surface<'_> {
             attributes.push((Semantic::Extras(custom.name[1..].to_owned()), accessor));
         }
         if point_attribute {
-            let points: Vec<[f32; 1]> = part.points.iter().map(|&p| [p as f32]).collect();
-            let points = builder.floats(&name(POINT_ATTRIBUTE), &points, Use::Vertex)?;
-            attributes.push((Semantic::Extras(POINT_ATTRIBUTE[1..].to_owned()), points));
+            let what = name(POINT);
+            let points = part.points.iter().map(|&p| p as f32);
+            // Blender 5.0 fails at random on custom attributes of different widths.
+            let wide = self.exact.is_some() || part.custom.iter().any(|c| c.data.width == 4);
+            let points = if wide {
+                let points: Vec<[f32; 4]> = points.map(|p| [p, 0.0, 0.0, 0.0]).collect();
+                builder.floats(&what, &points, Use::Vertex)?
+            } else {
+                let points: Vec<[f32; 1]> = points.map(|p| [p]).collect();
+                builder.floats(&what, &points, Use::Vertex)?
+            };
+            attributes.push((Semantic::Extras(Name::Point.text()), points));
         }
 
         let indices = (!part.triangles.is_empty()).then(|| builder.triangles(&part.triangles));
@@ -189,6 +204,7 @@ mod tests {
             rest,
             normals: vec![Vec::new(); parts.len()],
             rows: None,
+            exact: None,
             bone_count: 0,
         }
     }

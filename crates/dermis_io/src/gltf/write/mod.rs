@@ -2,7 +2,8 @@
 //!
 //! The file holds one scene: the bones as nodes in skeleton order, one skin over all of them, and
 //! one node at the scene's root for every mesh. Corrections become morph targets and clips become
-//! animations; a mesh sequence without a skin becomes one morph target per frame.
+//! animations; a mesh sequence without a skin becomes one morph target per frame. A skin that is no
+//! linear blend is written as its plain stand-in, with the exact model in custom attributes.
 //!
 //! What leaves as it came: names, UVs, colours, custom attributes, materials, textures and
 //! pictures. What is repaired because the specification forbids it: normals that are not of unit
@@ -12,6 +13,7 @@
 mod builder;
 mod check;
 mod clips;
+mod exact;
 mod file;
 mod looks;
 mod meshes;

@@ -36,6 +36,25 @@ pub(super) fn drawn_tangents(part: &DrawPart) -> Option<Vec<[f32; 4]>> {
     part.tangents.iter().map(repaired).collect()
 }
 
+/// Turns the normals of a part from one rest shape to another, as [`normal_deltas`] does.
+///
+/// Parts without normals of their own already have those of the new shape.
+pub(super) fn turned_normals(
+    part: &DrawPart,
+    normals: &mut [[f32; 3]],
+    rest_smooth: &[DVec3],
+    moved_smooth: &[DVec3],
+) {
+    if part.normals.is_empty() {
+        return;
+    }
+    let deltas = normal_deltas(part, normals, rest_smooth, moved_smooth);
+    for (normal, delta) in normals.iter_mut().zip(deltas) {
+        let turned = Vec3::from(*normal).as_dvec3() + Vec3::from(delta).as_dvec3();
+        *normal = (turned.try_normalize()).map_or(*normal, |turned| turned.as_vec3().to_array());
+    }
+}
+
 /// How each drawn normal changes when the points' smooth normals do.
 ///
 /// The file's normals may have hard edges that the smooth ones have not; so each is turned as the

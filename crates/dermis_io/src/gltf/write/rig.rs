@@ -7,7 +7,7 @@ use gltf_json::scene::{Node, UnitQuaternion};
 use gltf_json::{Index, Skin, extensions};
 
 use super::builder::{Builder, Use};
-use crate::{Fault, SkinRecord};
+use crate::{Fault, ProgramKind, SkinRecord};
 
 /// Adds every bone as a node, so that node and bone numbers agree, and returns what the scene
 /// must hold.
@@ -59,6 +59,29 @@ fn trs_node(name: &str, trs: &Trs) -> Result<Node, Fault> {
         "a finite translation, rotation and scale",
         format!("{trs:?}"),
     ))
+}
+
+/// The block that a skin's file gets: what is known of its making, with what the skin itself says.
+///
+/// `None` for a linear blend skin of which nothing is known. Joints are bones here, in order, so
+/// bone numbers stay as they are.
+pub(super) fn file_record(skin: &dermis::Skin, given: Option<&SkinRecord>) -> Option<SkinRecord> {
+    let program = ProgramKind::of(&skin.program)?;
+    if given.is_none() && program == ProgramKind::Ssd && skin.derived.is_empty() {
+        return None;
+    }
+    let mut record = given.cloned().unwrap_or_else(|| SkinRecord {
+        method: program.key().to_owned(),
+        ..SkinRecord::default()
+    });
+    record.version = SkinRecord::VERSION;
+    record.program = program;
+    record.max_influences = skin.program.max_influences();
+    record.derived.clone_from(&skin.derived);
+    if program == ProgramKind::Ssd {
+        record.fallback = None;
+    }
+    Some(record)
 }
 
 /// Adds the skin: all bones in order, with the matrices that take rest positions to them.

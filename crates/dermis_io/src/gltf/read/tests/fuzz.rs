@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::read;
 use super::File;
+use crate::gltf::{GltfOptions, to_glb};
 
 /// A skinned and morphed triangle, a rigid one, a clip of all paths, a material with a picture.
 fn everything() -> File {
@@ -73,12 +74,32 @@ fn everything() -> File {
     file
 }
 
+/// An exact skin, with all that a block can say of it.
+fn exact() -> File {
+    let mut file = super::exact::animation_space();
+    let statistics = json!({
+        "bone": 1, "poseCount": 3, "meanParentFromBone": [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0],
+        "translationDeviation": 0, "meanRotation": [0, 0, 0, 1], "rotationMinRad": [0, 0, 0],
+        "rotationMaxRad": [1, 0, 0], "maxAngleRad": 1, "scaleRange": [1, 1],
+        "hinge": {"axis": [1, 0, 0], "minRad": 0, "maxRad": 1},
+    });
+    let block = json!({
+        "version": 2, "generator": "dermis", "method": "animation-space", "program": "linear",
+        "maxInfluences": 2, "fallback": {"rms": 0.01, "max": 0.02}, "joints": [statistics],
+        "derived": [{"bone": 1, "of": 0, "motion": {"kind": "partTurn", "share": 0.5}}],
+    });
+    file.json["skins"][0]["extensions"] = json!({"DERMIS_skin": block});
+    file
+}
+
 /// Reads, and uses what was read: a document that breaks later is as bad as a panic.
 fn survives(bytes: &[u8]) -> bool {
     let Ok(document) = read(Path::new("t.gltf"), bytes) else {
         return false;
     };
     if let Some(skin) = &document.skin {
+        let posed = skin.evaluate(&skin.skeleton.default_pose());
+        assert!(posed.is_ok(), "evaluates");
         for clip in &document.clips {
             let posed = skin.evaluate(&skin.sample(clip, clip.end()));
             assert_eq!(
@@ -88,6 +109,8 @@ fn survives(bytes: &[u8]) -> bool {
             );
         }
     }
+    // What glTF cannot hold may be refused.
+    drop(to_glb(&document, &GltfOptions::default()));
     true
 }
 
@@ -98,6 +121,12 @@ fn the_whole_file_is_read_without_notes() {
     assert_eq!(document.draw.parts.len(), 2, "skinned and rigid");
     assert_eq!(document.clips[0].channels.len(), 4, "all paths");
     assert!(survives(&everything().to_glb()), "as GLB too");
+    let document = exact().read();
+    assert!(document.notes.is_empty(), "{:?}", document.notes);
+    let record = document.record.expect("it has a block");
+    assert_eq!(record.joints.len(), 1, "statistics of one joint");
+    let skin = document.skin.expect("it has a skin");
+    assert_eq!(skin.derived, record.derived, "one derived bone");
 }
 
 #[test]
@@ -114,7 +143,7 @@ fn a_file_cut_off_anywhere_is_refused() {
 
 #[test]
 fn flipped_bytes_are_survived() {
-    let glb = everything().to_glb();
+    let files = [everything().to_glb(), exact().to_glb()];
     // Xorshift: the same bytes flip on every machine.
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let mut random = || {
@@ -123,8 +152,8 @@ fn flipped_bytes_are_survived() {
         state ^= state << 17;
         state as usize
     };
-    for _ in 0..20_000 {
-        let mut broken = glb.clone();
+    for round in 0..20_000 {
+        let mut broken = files[round % 2].clone();
         for _ in 0..1 + random() % 4 {
             let at = random() % broken.len();
             broken[at] = random() as u8;
@@ -153,15 +182,17 @@ fn every_value_may_be_replaced_by_nonsense() {
         json!([]),
         json!({}),
     ];
-    let whole: Value = serde_json::from_str(&everything().to_gltf()).expect("legal JSON");
-    let mut places = Vec::new();
-    pointers(&whole, String::new(), &mut places);
     let mut read_count = 0;
-    for place in &places {
-        for value in &nonsense {
-            let mut broken = whole.clone();
-            *broken.pointer_mut(place).expect("the place exists") = value.clone();
-            read_count += u32::from(survives(broken.to_string().as_bytes()));
+    for file in [everything(), exact()] {
+        let whole: Value = serde_json::from_str(&file.to_gltf()).expect("legal JSON");
+        let mut places = Vec::new();
+        pointers(&whole, String::new(), &mut places);
+        for place in &places {
+            for value in &nonsense {
+                let mut broken = whole.clone();
+                *broken.pointer_mut(place).expect("the place exists") = value.clone();
+                read_count += u32::from(survives(broken.to_string().as_bytes()));
+            }
         }
     }
     assert!(

@@ -161,7 +161,7 @@ fn colours_and_custom_attributes_are_kept_and_the_rest_is_noted() {
     let animation_space = file.floats("VEC4", &[0.25; 12]);
     let attributes = json!({
         "POSITION": 0, "COLOR_0": rgb, "TEXCOORD_0": uv, "TEXCOORD_2": uv,
-        "_ID": id, "_M": matrix, "_AS_0": animation_space,
+        "_ID": id, "_M": matrix, "_FLOW": animation_space,
     });
     file.primitive()["attributes"] = attributes;
     let document = file.read();
@@ -173,7 +173,7 @@ fn colours_and_custom_attributes_are_kept_and_the_rest_is_noted() {
         .iter()
         .map(|c| (&*c.name, c.data.width))
         .collect();
-    assert_eq!(custom, [("_AS_0", 4), ("_ID", 1)], "kept");
+    assert_eq!(custom, [("_FLOW", 4), ("_ID", 1)], "kept");
     assert_eq!(part.custom[1].data.values, [1., 2., 3.], "as numbers");
     assert_eq!(
         document.notes,

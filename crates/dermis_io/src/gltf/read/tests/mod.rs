@@ -1,5 +1,6 @@
 //! The rules of reading, each on a file small enough to write out.
 
+mod exact;
 mod fuzz;
 mod geometry;
 mod hostile;
@@ -192,12 +193,21 @@ fn the_dermis_block_is_read_and_newer_or_broken_ones_are_noted() {
     let block = |version: u32| json!({"version": version, "generator": "dermis 0.1.0", "method": "ssd", "maxInfluences": 4});
     let (record, notes) = with(block(1));
     assert_eq!(record.map(|r| r.max_influences), Some(4), "{notes:?}");
-    let (record, notes) = with(block(2));
+    let (record, notes) = with(block(3));
     assert!(record.is_none(), "from the future");
     assert_eq!(
         notes,
-        ["the DERMIS_skin block has version 2, newer than 1, and was ignored"],
+        ["the DERMIS_skin block has version 3, newer than 2, and was ignored"],
         "and said so"
+    );
+    let mut derived = block(2);
+    derived["derived"] =
+        json!([{"bone": 9, "of": 0, "motion": {"kind": "partTurn", "share": 0.5}}]);
+    let (record, notes) = with(derived);
+    assert_eq!(record.map(|r| r.derived.len()), Some(0), "no joint 9");
+    assert!(
+        notes[0].contains("joints that the skin does not have"),
+        "{notes:?}"
     );
     let (record, notes) = with(json!({"version": 1}));
     assert!(record.is_none() && notes.len() == 1, "broken: {notes:?}");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{File, skin_of};
 
 /// A triangle on a mesh node 0, skinned to joints 1 and 2, a chain along x that binds at 0 and 1.
-fn skinned(joints: &[u8], weights: &[f32]) -> File {
+pub(super) fn skinned(joints: &[u8], weights: &[f32]) -> File {
     let mut file = File::triangle(json!({}));
     let joints = file.packed("VEC4", 5121, 3, joints);
     let weights = file.floats("VEC4", weights);
@@ -25,7 +25,7 @@ fn skinned(joints: &[u8], weights: &[f32]) -> File {
     file
 }
 
-fn merge_attributes(file: &mut File, attributes: Value) {
+pub(super) fn merge_attributes(file: &mut File, attributes: Value) {
     super::merge(&mut file.primitive()["attributes"], attributes);
 }
 

@@ -1,0 +1,111 @@
+//! The custom attributes that dermis writes, and how they are found again.
+//!
+//! Tools change the case of custom names (three.js makes them lower case), so it does not count.
+
+/// The point that a drawn vertex is a copy of.
+pub(super) const POINT: &str = "_ORIG";
+
+/// What an attribute of dermis holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Name {
+    /// [`POINT`].
+    Point,
+    /// `_AS_n` or `_MW_n`: numbers of the influences, one or three VEC4 each.
+    Vector(Exact, usize),
+    /// `_ASJ_n` or `_MWJ_n`: joints of four influences.
+    Joints(Exact, usize),
+    /// `_MWR`: where the vertex rests in the exact model.
+    Rest(Exact),
+}
+
+/// The kinds of exact model that have attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Exact {
+    /// Animation-space vectors.
+    Linear,
+    /// Multi-weight enveloping.
+    MultiWeight,
+}
+
+impl Exact {
+    /// How its attributes begin, after the underscore.
+    pub(super) fn prefix(self) -> &'static str {
+        match self {
+            Self::Linear => "AS",
+            Self::MultiWeight => "MW",
+        }
+    }
+
+    /// How many VEC4 one influence has.
+    pub(super) fn vectors_per_slot(self) -> usize {
+        match self {
+            Self::Linear => 1,
+            Self::MultiWeight => 3,
+        }
+    }
+
+    /// What people call it.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Linear => "animation-space vectors",
+            Self::MultiWeight => "multi-weight rows",
+        }
+    }
+}
+
+impl Name {
+    /// What a custom attribute holds, when it is one of ours.
+    pub(super) fn of(attribute: &str) -> Option<Self> {
+        let upper = attribute.to_ascii_uppercase();
+        if upper == POINT {
+            return Some(Self::Point);
+        }
+        [Exact::Linear, Exact::MultiWeight]
+            .into_iter()
+            .find_map(|kind| {
+                let rest = upper.strip_prefix('_')?.strip_prefix(kind.prefix())?;
+                if rest == "R" {
+                    return Some(Self::Rest(kind));
+                }
+                let number = |text: &str| text.parse().ok();
+                if let Some(n) = rest.strip_prefix("J_") {
+                    return number(n).map(|n| Self::Joints(kind, n));
+                }
+                number(rest.strip_prefix('_')?).map(|n| Self::Vector(kind, n))
+            })
+    }
+
+    /// The attribute's name without its underscore.
+    pub(super) fn text(self) -> String {
+        match self {
+            Self::Point => POINT[1..].to_owned(),
+            Self::Vector(kind, n) => format!("{}_{n}", kind.prefix()),
+            Self::Joints(kind, n) => format!("{}J_{n}", kind.prefix()),
+            Self::Rest(kind) => format!("{}R", kind.prefix()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_again_in_either_case() {
+        let names = [
+            Name::Point,
+            Name::Vector(Exact::Linear, 11),
+            Name::Joints(Exact::MultiWeight, 2),
+            Name::Rest(Exact::MultiWeight),
+        ];
+        for name in names {
+            let text = format!("_{}", name.text());
+            assert_eq!(Name::of(&text), Some(name), "{text}");
+            let lower = text.to_ascii_lowercase();
+            assert_eq!(Name::of(&lower), Some(name), "{lower}");
+        }
+        for other in ["_AS", "_AS_", "_AS_x", "_AS_-1", "_ASK_0", "AS_0", "_HEAT"] {
+            assert_eq!(Name::of(other), None, "{other} belongs to others");
+        }
+    }
+}
