@@ -1,6 +1,7 @@
 //! Ways to make a [`Skin`](crate::Skin) from examples: one file per way in, one kind of way out.
 
 mod anim_space;
+mod auto;
 mod influence_set;
 mod method;
 mod mwe;
@@ -9,11 +10,12 @@ mod report;
 mod ssd;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
+pub use auto::{Budget, Candidate, Choice, Tried, choose_method};
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
 pub use mwe::{MultiWeightOptions, fit_multi_weight};
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
-pub use report::{FitReport, Fitted, HeldOut, RigDiagnosis, WeakBone, evaluate_fit};
+pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
 
 use crate::example::ExampleError;
