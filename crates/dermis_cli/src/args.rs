@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
+use dermis::fit::Method;
 
 /// Turns example meshes into real-time skins.
 #[derive(Debug, Parser)]
@@ -52,10 +54,21 @@ Examples:
   dermis fit examples.npz -o skin.glb --report report.html
   dermis fit sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk -o skin.glb
   dermis fit hero.glb --max-influences 2 -o hero_lean.glb --max-error 1.5
+  dermis fit examples.npz --method animation-space --delta 0.005 -o skin.glb
+  dermis fit examples.npz --method auto --max-bytes-per-vertex 40 -o skin.glb
 
 The examples' poses come from the npz file itself, from a clip of --skeleton, or, when the input is
 one skinned glTF file, from its own clips: then the file's own deformation is what is fitted.")]
     Fit(FitArgs),
+    /// Fit every method to the same examples and put error, size and speed side by side.
+    #[command(after_help = "\
+Examples:
+  dermis compare examples.npz --report compare.html
+  dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk --hold-out one
+  dermis compare hero.glb --methods ssd,dual-quaternion --max-influences 2 --save skins
+
+Takes the same inputs as `dermis fit`.")]
+    Compare(CompareArgs),
     /// Evaluate a skin in the poses of a clip, or in poses given by hand.
     #[command(after_help = "\
 Examples:
@@ -142,18 +155,15 @@ pub(crate) enum Ply {
     Ascii,
 }
 
-/// Arguments of `dermis fit`.
+/// Where the examples come from, and which of them are kept for testing.
 #[derive(Debug, Args)]
-pub(crate) struct FitArgs {
+pub(crate) struct ExampleArgs {
     /// A file; several meshes in correspondence; a folder of them; or a pattern such as
     /// 'poses/*.obj' or 'frame_####.obj'.
     #[arg(required = true, value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) sequence: SequenceArgs,
-    /// The skin to write, .glb or .gltf.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: PathBuf,
     /// The file with the skeleton, when the examples have none: .glb, .gltf or .npz.
     #[arg(long, value_name = "FILE")]
     pub(crate) skeleton: Option<PathBuf>,
@@ -164,21 +174,21 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
     /// Which examples to test on without fitting to them: every:N, one (each in turn), none, or
-    /// numbers such as 3,7,9 counting from 0. The skin that is written is fitted to all.
+    /// numbers such as 3,7,9 counting from 0. A skin that is written is fitted to all.
     #[arg(long, value_name = "WHICH", default_value = "every:4")]
     pub(crate) hold_out: String,
-    /// Most bones that may move one vertex.
-    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
-    pub(crate) max_influences: usize,
-    /// Bones each vertex chooses from: all, N best alone, or near:N for those of its neighbours too.
-    #[arg(long, value_name = "WHICH", default_value = "all")]
-    pub(crate) candidates: String,
-    /// Rounds of fitting the rest positions too, in turn with the weights.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) rest_rounds: usize,
-    /// How strongly fitted rest positions are held at the given ones.
-    #[arg(long, value_name = "S", default_value_t = 0.01)]
-    pub(crate) rest_stiffness: f64,
+}
+
+/// Arguments of `dermis fit`.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub(crate) examples: ExampleArgs,
+    /// The skin to write, .glb or .gltf.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
     /// Largest E_RMS to accept, on held-out examples if there are any; above it the exit code is 1.
     #[arg(long, value_name = "E_RMS")]
     pub(crate) max_error: Option<f64>,
@@ -189,6 +199,114 @@ pub(crate) struct FitArgs {
     #[arg(long, value_enum, default_value_t = Up::Y)]
     pub(crate) up: Up,
     /// Print the measures as JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const WEIGHTS: &str = "For ssd, pseudo-bones and dual-quaternion";
+const FREE: &str = "For animation-space and mwe";
+const AUTO: &str = "For auto";
+
+/// The method of a fit. Flags that only some methods have are optional here, so that one given to
+/// another method can be refused.
+#[derive(Debug, Args)]
+pub(crate) struct MethodArgs {
+    /// How to fit; auto tries all of them and takes the best on held-out examples.
+    #[arg(long, value_name = "METHOD", default_value = "ssd", value_parser = method_or_auto())]
+    pub(crate) method: String,
+    /// Most bones that may move one vertex.
+    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
+    pub(crate) max_influences: usize,
+    /// Bones each vertex chooses from: all, N best alone, or near:N for those of its neighbours too
+    /// [default: all]
+    #[arg(long, value_name = "WHICH", help_heading = WEIGHTS)]
+    pub(crate) candidates: Option<String>,
+    /// Rounds of fitting the rest positions too, in turn with the weights [default: 0]
+    #[arg(long, value_name = "N", help_heading = WEIGHTS)]
+    pub(crate) rest_rounds: Option<usize>,
+    /// How strongly fitted rest positions are held at the given ones [default: 0.01]
+    #[arg(long, value_name = "S", help_heading = WEIGHTS)]
+    pub(crate) rest_stiffness: Option<f64>,
+    /// Smoothing along edges: a number, larger is smoother, or auto for the best on examples held
+    /// out of the fit [default: auto]
+    #[arg(long, value_name = "DELTA", value_parser = parse_delta, help_heading = FREE)]
+    pub(crate) delta: Option<Delta>,
+    /// Smoothing of each vertex alone, by a pull towards zero; for animation-space instead of --delta
+    #[arg(long, value_name = "LAMBDA", conflicts_with = "delta", help_heading = FREE)]
+    pub(crate) lambda: Option<f64>,
+    /// What smoothing pulls towards: zero, or the linear blend skin of the same examples
+    /// [default: zero]
+    #[arg(long, value_enum, help_heading = FREE)]
+    pub(crate) prior: Option<PriorArg>,
+    /// How the system of all vertices is solved [default: auto]
+    #[arg(long, value_enum, help_heading = FREE)]
+    pub(crate) solver: Option<SolverArg>,
+    /// Which bones each vertex may use: auto, skin (those that move it in the examples' file or in
+    /// --skeleton), or a JSON file with the vertices or the colours of each bone [default: auto]
+    #[arg(long, value_name = "WHICH", help_heading = FREE)]
+    pub(crate) influences: Option<String>,
+    /// Let stock players show animation space exactly, at up to four joints per bone.
+    #[arg(long, help_heading = FREE)]
+    pub(crate) plain_exact: bool,
+    /// Largest skin to choose, in bytes per vertex
+    #[arg(long, value_name = "BYTES", help_heading = AUTO)]
+    pub(crate) max_bytes_per_vertex: Option<f64>,
+    /// The held-out E_RMS to reach with as few bytes as possible; if none does the best is taken and
+    /// the exit code is 1
+    #[arg(long, value_name = "E_RMS", help_heading = AUTO)]
+    pub(crate) target_error: Option<f64>,
+}
+
+/// `--delta`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Delta {
+    /// By held-out error.
+    Auto,
+    /// As given.
+    Fixed(f64),
+}
+
+/// `--prior`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PriorArg {
+    /// As the papers do.
+    Zero,
+    /// The linear blend skin of the same examples.
+    Ssd,
+}
+
+/// `--solver`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SolverArg {
+    /// By size.
+    Auto,
+    /// Sparse Cholesky.
+    Cholesky,
+    /// Conjugate gradients.
+    Cg,
+}
+
+/// Arguments of `dermis compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) examples: ExampleArgs,
+    /// The methods to compare, separated by commas; all unless given.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = method_keys())]
+    pub(crate) methods: Vec<String>,
+    /// Most bones that may move one vertex.
+    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
+    pub(crate) max_influences: usize,
+    /// Write a report with pictures: one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Write every skin into this folder, named after its method.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    /// Which axis points up in the report's pictures.
+    #[arg(long, value_enum, default_value_t = Up::Y)]
+    pub(crate) up: Up,
+    /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -254,6 +372,26 @@ pub(crate) struct DemoArgs {
     /// The folder to write to.
     #[arg(value_name = "DIR", default_value = "dermis_demo")]
     pub(crate) folder: PathBuf,
+}
+
+/// The names of all methods: a method that joins the library's list can be asked for at once.
+fn method_keys() -> PossibleValuesParser {
+    let methods = Method::all(1);
+    PossibleValuesParser::new(methods.iter().map(Method::key).collect::<Vec<_>>())
+}
+
+fn method_or_auto() -> PossibleValuesParser {
+    let methods = Method::all(1);
+    let keys = methods.iter().map(Method::key).chain(["auto"]);
+    PossibleValuesParser::new(keys.collect::<Vec<_>>())
+}
+
+fn parse_delta(text: &str) -> Result<Delta, String> {
+    match text.parse::<f64>() {
+        _ if text == "auto" => Ok(Delta::Auto),
+        Ok(delta) if delta >= 0.0 && delta.is_finite() => Ok(Delta::Fixed(delta)),
+        _ => Err("expected auto or a number of at least 0, such as 0.005".to_owned()),
+    }
 }
 
 fn parse_fps(text: &str) -> Result<f64, String> {

@@ -6,6 +6,8 @@
 mod args;
 mod cmd;
 mod examples;
+mod influences;
+mod plan;
 mod report;
 mod talk;
 
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::Info(args) => cmd::info::run(args, &talk),
         Command::Convert(args) => cmd::convert::run(args, &talk),
         Command::Fit(args) => cmd::fit::run(args, &talk),
+        Command::Compare(args) => cmd::compare::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Demo(args) => cmd::demo::run(args, &talk),
