@@ -85,6 +85,8 @@ pub struct RigDiagnosis {
 pub struct RepeatedPose {
     /// Names of the first example in the pose and of the later one.
     pub examples: [String; 2],
+    /// Their numbers in the set.
+    pub indices: [usize; 2],
     /// Largest distance between their meshes over the rest box's diagonal. Where it is not 0 no skin
     /// can match both, for a skin knows nothing but the pose.
     pub max_distance: f64,
@@ -240,10 +242,12 @@ fn repeated(set: &ExampleSet, which: &[usize], poses: &[Vec<DAffine3>]) -> Vec<R
     (0..rows.len())
         .filter(later)
         .map(|k| {
-            let pair = [first_like[k], k].map(|k| &set.examples()[which[k]]);
+            let indices = [first_like[k], k].map(|k| which[k]);
+            let pair = indices.map(|k| &set.examples()[k]);
             let distances = pair[0].positions.iter().zip(&pair[1].positions);
             RepeatedPose {
                 examples: pair.map(|example| example.name.clone()),
+                indices,
                 max_distance: distances.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max) / diagonal,
             }
         })
@@ -303,6 +307,7 @@ mod tests {
             [name(1), "again".to_owned()],
         ];
         assert_eq!(pairs, expected, "each with the first in its pose");
+        assert_eq!(found[2].indices, [1, 7], "by number");
         assert_eq!(found[0].max_distance, 0.0, "the same mesh");
         let apart = found[1].max_distance;
         assert!((apart - 0.02).abs() < 1e-9, "found {apart}");

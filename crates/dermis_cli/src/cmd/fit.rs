@@ -26,6 +26,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let prepared = prepare_examples(&args.examples, talk)?;
     let set = &prepared.set;
     let split = parse_split(&args.examples.hold_out, set.examples().len())?;
+    let plain_exact = plan.plain_exact;
     let choice = match plan.resolve(&prepared)? {
         Resolved::One(method) => Chosen::Asked(method),
         Resolved::Auto(budget) => {
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         None => None,
     };
     talk.check_stopped()?;
-    let skin = skin_document(&prepared, job.method(), &fitted);
+    let skin = skin_document(&prepared, job.method(), &fitted, plain_exact);
     dermis_io::write(&args.output, &skin, &WriteOptions::default())?;
     if let Some((path, page)) = page {
         dermis_io::write_file(path, page.as_bytes())?;
@@ -106,7 +107,12 @@ impl FitJob<'_> {
 }
 
 /// The file that holds a fitted skin.
-pub(crate) fn skin_document(prepared: &Prepared, method: &Method, fitted: &FitReport) -> Document {
+pub(crate) fn skin_document(
+    prepared: &Prepared,
+    method: &Method,
+    fitted: &FitReport,
+    _plain_exact: bool,
+) -> Document {
     let look = &prepared.look;
     let mut document = Document {
         mesh: look.mesh.clone(),

@@ -103,13 +103,7 @@ pub(super) fn cost_charts(comparison: &Comparison) -> [Chart; 2] {
     let chart = |title: &str, label: &str, cost: fn(&Compared) -> f64| {
         let series = comparison.compared().map(|(method, c)| {
             let (x, y) = (cost(c), c.tested().e_rms);
-            let marker = match c.report.held_out {
-                Some(_) => Marker::Open,
-                None => Marker::Filled,
-            };
-            let point = Point::new(x, y)
-                .titled(format!("E_RMS {y:.3} at {x:.2} {label}"))
-                .marked(marker);
+            let point = Point::new(x, y).titled(format!("E_RMS {y:.3} at {x:.2} {label}"));
             Series::new(method.key(), Draw::Points, [point])
         });
         Chart {

@@ -19,7 +19,7 @@ use crate::talk::Talk;
 /// went astray would leave nothing to see of the others.
 const COMPARABLE: f64 = 3.0;
 
-/// Panels in a row before a second row begins.
+/// Panels in a row when there are too many for one.
 const COLUMNS: usize = 3;
 
 /// Writes the whole page.
@@ -306,8 +306,8 @@ fn pictures(
             talk.check_stopped()?;
         }
         let columns = match panels.len() {
-            ..=4 => None,
-            _ => Some(COLUMNS),
+            few @ ..=4 => few,
+            _ => COLUMNS,
         };
         images.push(sheet(&panels, &style(&scale, PICTURE_SIZE, columns)));
     }

@@ -52,7 +52,10 @@ pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow:
             round_chart(fitted).to_svg()
         );
     }
-    page::explanation(p, "");
+    page::explanation(
+        p,
+        "<li><b>Position error</b>: error as a share of the error when nothing moves at all.</li>",
+    );
     page::close(p);
     Ok(page)
 }

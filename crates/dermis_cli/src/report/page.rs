@@ -16,6 +16,7 @@ const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:1160px;\
 margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem}\
+h3{font-size:1rem;margin-bottom:0}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
 th,td{padding:.3rem .9rem;text-align:right;border-bottom:1px solid #ddd}\
 th:first-child,td:first-child{text-align:left;padding-left:0;white-space:nowrap}\
@@ -91,7 +92,6 @@ pub(super) fn explanation(page: &mut String, more: &str) {
          example scaled to fit a ball of radius 1.</li>\
          <li><b>EE</b>: error as a share of the error when every vertex follows one bone rigidly. \
          100% means that blending gained nothing.</li>\
-         <li><b>Position error</b>: error as a share of the error when nothing moves at all.</li>\
          <li><b>Distances</b> are shares of the diagonal of the rest mesh's box; <b>normal angles</b> \
          compare area-weighted vertex normals.</li>\
          <li><b>Held out</b>: examples that the fit did not see. A skin that is written is fitted to \

@@ -100,19 +100,20 @@ pub(crate) fn picture_rows(
                 format!("error, at most {:.2}% of the diagonal", shot.worst()),
             ),
         ];
-        rows.push(sheet(&panels, &style(&scale, size, None)));
+        rows.push(sheet(&panels, &style(&scale, size, 3)));
         talk.report("drawing", 3 * (number + 1), total);
         talk.check_stopped()?;
     }
     Ok(rows)
 }
 
-/// A sheet with the scale's legend at its right end.
-pub(super) fn style(scale: &HeatScale, size: u32, columns: Option<usize>) -> SheetStyle {
-    // Pictures are shown at about half their size: text this large reads as body text.
-    let text_px = size as f32 / 22.0;
+/// So many panels in a row, with the scale's legend at the right end.
+pub(super) fn style(scale: &HeatScale, size: u32, columns: usize) -> SheetStyle {
+    // Three pictures in a row are shown at about half their size, more of them smaller: text this
+    // large reads as body text.
+    let text_px = size as f32 / 22.0 * (columns as f32 / 3.0).max(1.0);
     SheetStyle {
-        columns,
+        columns: Some(columns),
         legend: Some(scale.legend(LegendSide::Vertical, size - 60, text_px)),
         caption_px: text_px,
         ..SheetStyle::default()

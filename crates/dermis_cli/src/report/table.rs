@@ -205,18 +205,18 @@ fn repeated(pairs: &[RepeatedPose]) -> Vec<String> {
     let (same, different): (Vec<_>, Vec<_>) = pairs
         .iter()
         .partition(|pair| pair.max_distance <= SAME_MESH);
+    let name = |pair: &&RepeatedPose| {
+        let ([a, b], [first, later]) = (&pair.examples, pair.indices);
+        match a == b {
+            true => format!("number {first} and number {later} ({a})"),
+            false => format!("{a} and {b}"),
+        }
+    };
     let names = |pairs: &[&RepeatedPose]| {
-        let named = pairs.iter().take(3);
-        let named: Vec<String> = named
-            .map(
-                |RepeatedPose {
-                     examples: [a, b], ..
-                 }| format!("{a} and {b}"),
-            )
-            .collect();
+        let named: Vec<String> = pairs.iter().take(3).map(name).collect();
         match pairs.len().saturating_sub(3) {
             0 => named.join(", "),
-            more => format!("{} and {} more", named.join(", "), plural(more, "pair")),
+            more => format!("{}, and {}", named.join(", "), plural(more, "more pair")),
         }
     };
     let mut remarks = Vec::new();
