@@ -88,11 +88,16 @@ fn auto_takes_the_smallest_skin_that_reaches_the_target() {
 #[test]
 fn a_target_out_of_reach_is_said_and_the_best_is_kept() {
     let scratch = folder();
-    let run = scratch.dermis("fit tube.npz -o best.glb --method auto --target-error 1e-12");
+    // With one bone per vertex nothing bends smoothly.
+    let run = scratch
+        .dermis("fit tube.npz -o best.glb --method auto --max-influences 1 --target-error 0.01");
     assert_eq!(run.code, 1, "{run:#?}");
     assert!(run.stderr.contains("target missed"), "{run:#?}");
     assert!(run.stdout.contains("chosen"), "the list: {run:#?}");
-    assert!(run.stdout.contains("a little lower"), "honest: {run:#?}");
+    assert!(
+        run.stdout.contains("therefore a little lower"),
+        "honest: {run:#?}"
+    );
     assert!(scratch.read("best.glb").skin.is_some(), "it is written");
 }
 

@@ -20,6 +20,9 @@ use crate::progress::Progress;
 /// difference that nobody sees and that other examples might turn round.
 const AS_GOOD: f64 = 1.02;
 
+/// Errors below this `E_RMS` are rounding, and all as good as each other.
+const ROUNDING: f64 = 1e-3;
+
 /// Splits that hold nothing out leave this many examples or more to [`Split::EveryNth`].
 const FEW_EXAMPLES: usize = 8;
 
@@ -254,7 +257,7 @@ fn choose(candidates: &[Candidate], budget: &Budget) -> Result<(usize, bool), Fi
     }
     // The simplest method that is as good, then its smallest form. Candidates of one method stand
     // together, so the first that is as good names the method.
-    let as_good = |t: &Tried| t.held_out.e_rms <= AS_GOOD * lowest;
+    let as_good = |t: &Tried| t.held_out.e_rms <= AS_GOOD * lowest.max(ROUNDING);
     let simplest = affordable.iter().find(|(_, t)| as_good(t));
     let key = candidates[simplest.expect("the lowest error is one").0]
         .method
@@ -328,6 +331,16 @@ mod tests {
     fn a_simpler_method_as_good_is_preferred_and_then_its_smallest_form() {
         let found = choose(&list(1e9), &Budget::default());
         assert_eq!(found, Ok((2, true)), "0.99 and 1.0 are within 2% of 1.005");
+    }
+
+    #[test]
+    fn errors_of_rounding_are_all_the_same() {
+        let exact = [
+            candidate("ssd", 2, 3e-6, 22.0, 1e9),
+            candidate("animation-space", 2, 1e-13, 34.0, 1e9),
+        ];
+        let found = choose(&exact, &Budget::default());
+        assert_eq!(found, Ok((0, true)), "the simpler of two that are exact");
     }
 
     #[test]

@@ -135,8 +135,8 @@ pub(super) fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
     let mut remarks = rig_remarks(fitted);
     if let Chosen::Best(choice) = &job.choice {
         remarks.push(format!(
-            "the method was chosen among {} by these held-out examples, so their error is a little \
-             lower than on poses that had no part in the choice",
+            "the method was chosen among {} by its error on held-out examples, which is therefore a \
+             little lower than on poses that had no part in the choice",
             choice.candidates.len()
         ));
     }
