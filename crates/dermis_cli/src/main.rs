@@ -7,6 +7,7 @@ mod args;
 mod cmd;
 mod examples;
 mod influences;
+mod method_args;
 mod plan;
 mod report;
 mod talk;

@@ -6,9 +6,9 @@ use dermis::fit::{
     MultiWeightOptions, Prior, PseudoBoneOptions, Smoothing, SsdOptions,
 };
 
-use crate::args::{Delta, MethodArgs, PriorArg, SolverArg};
 use crate::examples::Prepared;
 use crate::influences::InfluenceSource;
+use crate::method_args::{Delta, MethodArgs, PriorArg, SolverArg};
 
 /// What `dermis fit` will do.
 #[derive(Debug)]
