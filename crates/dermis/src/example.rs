@@ -122,6 +122,21 @@ impl ExampleSet {
         })
     }
 
+    /// The same meshes in other poses, one per example.
+    ///
+    /// # Errors
+    /// [`ExampleError::Pose`] when a pose does not fit the skeleton.
+    ///
+    /// # Panics
+    /// When there are more or fewer poses than examples.
+    pub fn with_poses(mut self, poses: Vec<Pose>) -> Result<Self, ExampleError> {
+        assert_eq!(poses.len(), self.examples.len(), "one pose per example");
+        for (example, pose) in self.examples.iter_mut().zip(poses) {
+            example.pose = pose;
+        }
+        Self::new(self.rest, self.skeleton, self.examples)
+    }
+
     /// Radius of the smallest ball around the first example's mesh: the unit of `E_RMS`.
     pub fn unit_ball_radius(&self) -> f64 {
         self.unit_ball_radius

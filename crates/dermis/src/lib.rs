@@ -53,6 +53,7 @@
 pub mod compare;
 pub mod example;
 pub mod fit;
+mod math;
 pub mod measure;
 pub mod mesh;
 pub mod normal;

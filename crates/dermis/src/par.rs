@@ -26,3 +26,20 @@ pub(crate) fn map_with<S, T: Send>(
 pub(crate) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     map_with(count, || (), |(), i| work(i))
 }
+
+/// `work` on every item, which it may change; what it returns, in order.
+pub(crate) fn map_mut<S: Send, T: Send>(
+    items: &mut [S],
+    work: impl Fn(usize, &mut S) -> T + Sync + Send,
+) -> Vec<T> {
+    #[cfg(feature = "threads")]
+    {
+        let items = items.par_iter_mut().enumerate();
+        items.map(|(i, item)| work(i, item)).collect()
+    }
+    #[cfg(not(feature = "threads"))]
+    {
+        let items = items.iter_mut().enumerate();
+        items.map(|(i, item)| work(i, item)).collect()
+    }
+}

@@ -69,6 +69,25 @@ Examples:
 
 Takes the same inputs as `dermis fit`.")]
     Compare(CompareArgs),
+    /// Find bones, their pose in every mesh, and joints that turn in place, when only meshes are given.
+    #[command(after_help = "\
+Examples:
+  dermis rig 'poses/*.obj' --bones 24 -o rigged.npz
+  dermis rig sim.npz --skeleton guess.glb -o rigged.glb
+
+The result has a skeleton, its pose in each mesh, and a first skin: a .glb plays, an .npz goes into
+`dermis fit` and `dermis compare`. From --skeleton the hierarchy is taken, and from the weights beside
+it the vertices at the core of each bone; where its joints stand matters little.")]
+    Rig(RigArgs),
+    /// Find the pose in which a skin best matches meshes that it has not seen.
+    #[command(after_help = "\
+Examples:
+  dermis pose skin.glb --to target.obj -o posed.glb
+  dermis pose skin.glb --to run.npz --joints turn -o run.glb
+
+The meshes must have the vertices of the skin, in the same order. A .glb is the skin with the poses as
+a clip, an .npz the meshes with their poses.")]
+    Pose(PoseArgs),
     /// Evaluate a skin in the poses of a clip, or in poses given by hand.
     #[command(after_help = "\
 Examples:
@@ -226,6 +245,87 @@ pub(crate) struct CompareArgs {
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `dermis rig`.
+#[derive(Debug, Args)]
+pub(crate) struct RigArgs {
+    /// A sequence; several meshes in correspondence; a folder of them; or a pattern such as
+    /// 'poses/*.obj' or 'frame_####.obj'.
+    #[arg(required = true, value_name = "IN")]
+    pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sequence: SequenceArgs,
+    /// Where the rigged meshes go: .npz .glb .gltf
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// How many bones to find.
+    #[arg(long, value_name = "N", value_parser = parse_positive, required_unless_present = "skeleton")]
+    pub(crate) bones: Option<usize>,
+    /// A file with the hierarchy, and weights or joints that say which vertices each bone has.
+    #[arg(long, value_name = "FILE", conflicts_with = "bones")]
+    pub(crate) skeleton: Option<PathBuf>,
+    /// Rounds of fitting weights and solving poses in turn.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) blend_rounds: usize,
+    /// Rounds of fitting animation space and solving poses in turn, after those.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub(crate) space_rounds: usize,
+    /// Most bones that may move one vertex.
+    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
+    pub(crate) max_influences: usize,
+    /// How far bones reach beyond their core, as a share of the mesh's longest side.
+    #[arg(long, value_name = "R", default_value_t = 0.1)]
+    pub(crate) reach: f64,
+    /// Leave the rest mesh out of the examples.
+    #[arg(long)]
+    pub(crate) without_rest: bool,
+    /// Frames per second of the clip that is written.
+    #[arg(long, value_name = "FPS", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `dermis pose`.
+#[derive(Debug, Args)]
+pub(crate) struct PoseArgs {
+    /// A file with a skin.
+    #[arg(value_name = "SKIN")]
+    pub(crate) skin: PathBuf,
+    /// The meshes to match: a file, several, a folder or a pattern.
+    #[arg(long, required = true, num_args = 1.., value_name = "IN")]
+    pub(crate) to: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sequence: SequenceArgs,
+    /// Where the poses go: .glb .gltf .npz
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What bones may do: move freely, turn in place, or take any affine matrix.
+    #[arg(long, value_enum, default_value_t = Joints::Free)]
+    pub(crate) joints: Joints,
+    /// Frames per second of the clip that is written.
+    #[arg(long, value_name = "FPS", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
+    /// Largest root-mean-square distance to accept, in per cent of the diagonal; above it the exit
+    /// code is 1.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) max_error: Option<f64>,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What bones may do when poses are solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Joints {
+    /// Turn and move.
+    Free,
+    /// Turn in place; only bones without a parent move.
+    Turn,
+    /// Take any affine matrix.
+    Affine,
 }
 
 /// An axis of model space.

@@ -195,7 +195,7 @@ fn frame_times(clip: &Clip, count: usize, fps: Option<f64>, talk: &Talk) -> Vec<
 }
 
 /// A clip of the examples' poses, or a remark why there can be none.
-fn bake(skeleton: &Skeleton, poses: &[Pose], fps: f64, talk: &Talk) -> Vec<Clip> {
+pub(crate) fn bake(skeleton: &Skeleton, poses: &[Pose], fps: f64, talk: &Talk) -> Vec<Clip> {
     match Clip::from_poses("examples", skeleton, poses, fps) {
         Ok(clip) => vec![clip],
         Err(error) => {

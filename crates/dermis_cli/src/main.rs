@@ -50,6 +50,8 @@ fn main() -> ExitCode {
         Command::Convert(args) => cmd::convert::run(args, &talk),
         Command::Fit(args) => cmd::fit::run(args, &talk),
         Command::Compare(args) => cmd::compare::run(args, &talk),
+        Command::Rig(args) => cmd::rig::run(args, &talk),
+        Command::Pose(args) => cmd::pose::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Demo(args) => cmd::demo::run(args, &talk),

@@ -62,4 +62,100 @@ impl InfluenceSets {
     pub fn vertex_count(&self) -> usize {
         self.rows.len()
     }
+
+    /// Every bone for every vertex.
+    ///
+    /// # Panics
+    /// Without any bone.
+    pub fn all(vertex_count: usize, bone_count: usize) -> Self {
+        assert!(bone_count > 0, "a vertex needs a bone");
+        let row = || (0..bone_count as u16).map(BoneId);
+        Self {
+            rows: (0..vertex_count).map(|_| row()).collect(),
+        }
+    }
+
+    pub(super) fn check(&self, vertex_count: usize, bone_count: usize) -> Result<(), FitError> {
+        let bad = |problem: String| {
+            Err(FitError::BadOption {
+                option: "influences",
+                problem,
+            })
+        };
+        if self.rows.len() != vertex_count {
+            return bad(format!(
+                "expected a set for each of {vertex_count} vertices, found {}",
+                self.rows.len()
+            ));
+        }
+        match self.rows.items().iter().find(|b| b.index() >= bone_count) {
+            Some(bone) => bad(format!(
+                "a vertex may use bone {}, but there are only {bone_count} bones",
+                bone.index()
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// auto
+    pub fn automatic(
+        set: &crate::example::ExampleSet,
+        training: &[usize],
+        max_influences: usize,
+        progress: &dyn crate::progress::Progress,
+    ) -> Result<Self, FitError> {
+        let options = super::SsdOptions {
+            max_influences,
+            ..Default::default()
+        };
+        let fitted = super::fit_ssd(set, training, &options, progress)?;
+        let crate::skin::VertexProgram::Ssd(ssd) = fitted.skin.program else {
+            unreachable!()
+        };
+        let env = |name: &str, default: f64| {
+            std::env::var(name)
+                .ok()
+                .and_then(|v| v.parse().ok())
+                .unwrap_or(default)
+        };
+        let rings = env("RINGS", 3.0) as usize;
+        let share = env("SHARE", 0.5);
+        let topology =
+            crate::mesh::Topology::new(set.rest().vertex_count(), set.rest().triangles());
+        let mut scores: Vec<Vec<(u16, f64)>> = ssd
+            .weights
+            .iter()
+            .map(|row| row.iter().map(|w| (w.bone.0, w.weight)).collect())
+            .collect();
+        let original = scores.clone();
+        for _ in 0..rings {
+            scores = crate::par::map(scores.len(), |i| {
+                let mut sum: std::collections::BTreeMap<u16, f64> = Default::default();
+                for (b, w) in &original[i] {
+                    *sum.entry(*b).or_default() += w;
+                }
+                let n = topology.neighbors(i);
+                for &o in n {
+                    for (b, w) in &scores[o as usize] {
+                        *sum.entry(*b).or_default() += share * w / n.len() as f64;
+                    }
+                }
+                sum.into_iter().collect()
+            });
+        }
+        let min = env("MINSCORE", 0.0);
+        let rows = scores.into_iter().map(|mut row| {
+            row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            let total: f64 = row.iter().map(|r| r.1).sum();
+            let keep = row
+                .iter()
+                .take(max_influences)
+                .take_while(|r| r.1 > min * total)
+                .count()
+                .max(1);
+            row.truncate(keep);
+            row.into_iter().map(|(b, _)| BoneId(b)).collect::<Vec<_>>()
+        });
+        Self::new(rows, set.skeleton().bone_count())
+    }
 }

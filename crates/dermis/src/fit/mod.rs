@@ -2,18 +2,22 @@
 
 mod anim_space;
 mod auto;
+mod bones;
 mod influence_set;
 mod method;
 mod mwe;
+mod pose;
 mod pseudo_bones;
 mod report;
 mod ssd;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
 pub use auto::{Budget, Candidate, Choice, Tried, choose_method};
+pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
 pub use mwe::{MultiWeightOptions, fit_multi_weight};
+pub use pose::{JointFreedom, PoseFit, PoseOptions, PoseSolver, fit_pose};
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};

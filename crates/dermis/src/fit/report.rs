@@ -17,6 +17,9 @@ pub struct Fitted {
     pub skin: Skin,
     /// Root-mean-square distance to the training examples after each round, in model units.
     pub round_errors: Vec<f64>,
+    /// How strongly the fit was smoothed: the delta or lambda that was used, given or chosen.
+    /// `None` for methods that do not smooth.
+    pub smoothing: Option<f64>,
 }
 
 /// A skin fitted to all examples, and how well such a fit does on examples it has not seen.

@@ -13,7 +13,7 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::{FitError, Fitted};
+use super::{FitError, Fitted, InfluenceSets};
 use crate::example::ExampleSet;
 use crate::measure::posed_from_rest;
 use crate::mesh::Topology;
@@ -160,7 +160,27 @@ pub fn fit_ssd(
             Vec::new(),
         )?,
         round_errors,
+        smoothing: None,
     })
+}
+
+/// The best weights when each vertex may use the bones of its set and no others.
+pub(super) fn fit_weights_within(
+    set: &ExampleSet,
+    training: &[usize],
+    sets: &InfluenceSets,
+    progress: &dyn Progress,
+) -> Result<Rows<Weight>, FitError> {
+    let bones = |i: usize| sets.bones(i).iter().map(|bone| bone.0).collect();
+    let allowed: Vec<Vec<u16>> = (0..sets.vertex_count()).map(bones).collect();
+    let options = SsdOptions {
+        max_influences: allowed.iter().map(Vec::len).max().unwrap_or(1),
+        ..SsdOptions::default()
+    };
+    let rest = set.rest().positions();
+    let solved =
+        Problem::new(set, training).solve_weights(rest, Some(&allowed), &options, progress)?;
+    Ok(solved.into_iter().map(|vertex| vertex.weights).collect())
 }
 
 /// The weights of one vertex.

@@ -1,5 +1,13 @@
-//! Small constrained least squares.
+//! Small constrained least squares, and large sparse systems whose blocks follow a mesh's graph.
 
+mod block_cg;
+mod edge_system;
 mod simplex_ls;
+mod small_matrix;
+mod sparse_cholesky;
+mod symmetric_eigen;
 
+pub(crate) use block_cg::{CgLimits, CgOutcome, conjugate_gradients};
+pub(crate) use edge_system::{EdgeSystem, NodeKind, SLOT};
 pub use simplex_ls::{SimplexLs, SimplexSolution};
+pub(crate) use symmetric_eigen::SymmetricEigen;

@@ -8,7 +8,9 @@ pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod fit;
 pub(crate) mod info;
+pub(crate) mod pose;
 mod pose_text;
+pub(crate) mod rig;
 
 use std::path::PathBuf;
 

@@ -1,8 +1,6 @@
-//! Animation space from examples.
+//! How to fit animation space.
 
-use super::{FitError, Fitted, InfluenceChoice};
-use crate::example::ExampleSet;
-use crate::progress::Progress;
+use crate::fit::{FitError, InfluenceChoice};
 
 /// How to fit animation space.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,23 +78,28 @@ impl AnimSpaceOptions {
     /// # Errors
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check(&self) -> Result<(), FitError> {
-        Ok(())
+        let bad = |option, problem: &str| {
+            Err(FitError::BadOption {
+                option,
+                problem: problem.to_owned(),
+            })
+        };
+        if self.max_influences == 0 {
+            return bad("max_influences", "at least 1 bone must be allowed");
+        }
+        let is_strength = |value: f64| value >= 0.0 && value.is_finite();
+        let expected = "expected a number of at least 0";
+        match &self.smoothing {
+            Smoothing::Ridge { lambda } if !is_strength(*lambda) => bad("lambda", expected),
+            Smoothing::Edges { delta } if !is_strength(*delta) => bad("delta", expected),
+            Smoothing::EdgesByHeldOutError { deltas } => match deltas.as_slice() {
+                [] => bad("deltas", "expected at least one to choose from"),
+                deltas if !deltas.iter().all(|&delta| is_strength(delta)) => {
+                    bad("deltas", "expected numbers of at least 0")
+                }
+                _ => Ok(()),
+            },
+            Smoothing::Ridge { .. } | Smoothing::Edges { .. } => Ok(()),
+        }
     }
-}
-
-/// Fits animation-space vectors to the examples numbered in `training`.
-///
-/// # Errors
-/// [`FitError::NothingToFit`], [`FitError::BadOption`], and [`FitError::Stopped`].
-pub fn fit_anim_space(
-    set: &ExampleSet,
-    training: &[usize],
-    options: &AnimSpaceOptions,
-    _progress: &dyn Progress,
-) -> Result<Fitted, FitError> {
-    options.check()?;
-    Err(FitError::NothingToFit {
-        examples: training.len(),
-        bones: set.skeleton().bone_count(),
-    })
 }

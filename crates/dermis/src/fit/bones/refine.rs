@@ -1,0 +1,274 @@
+//! First motions of bones, and rounds that fit skins and poses in turn.
+
+use glam::{DAffine3, DVec3};
+
+use super::clusters::{Motion, rigid_clusters};
+use super::reach::near_cores;
+use super::{BoneOptions, ExampleMesh, UnitBox, with_motions};
+use crate::example::ExampleSet;
+use crate::fit::{
+    AnimSpaceOptions, FitError, Fitted, InfluenceChoice, PoseOptions, PoseSolver, Prior, Smoothing,
+    SsdOptions, fit_anim_space, fit_ssd,
+};
+use crate::measure::posed_from_rest;
+use crate::mesh::{Topology, TriMesh};
+use crate::progress::Progress;
+use crate::rig::{BoneId, Skeleton};
+use crate::skin::{Skin, SkinError, VertexProgram};
+
+/// Most meshes that clusters are found on; more take time and change little.
+const CLUSTER_MESHES: usize = 48;
+
+/// Core of every vertex, motion of every bone by mesh, and names of the bones without a core.
+type FirstMotions = (Vec<BoneId>, Vec<Vec<DAffine3>>, Vec<String>);
+
+/// Rest and meshes scaled to the unit box.
+pub(super) struct UnitMeshes {
+    rest: TriMesh,
+    meshes: Vec<ExampleMesh>,
+}
+
+impl UnitMeshes {
+    pub(super) fn new(rest: &TriMesh, meshes: &[ExampleMesh], unit_box: &UnitBox) -> Self {
+        let scale = |points: &[DVec3]| {
+            points
+                .iter()
+                .map(|p| unit_box.scale(*p))
+                .collect::<Vec<_>>()
+        };
+        let scaled_rest = rest
+            .with_positions(scale(rest.positions()))
+            .expect("scaling keeps the number of vertices and every number finite");
+        let meshes = meshes
+            .iter()
+            .map(|mesh| ExampleMesh {
+                name: mesh.name.clone(),
+                positions: scale(&mesh.positions),
+            })
+            .collect();
+        Self {
+            rest: scaled_rest,
+            meshes,
+        }
+    }
+
+    /// Bones as rigid parts of the mesh.
+    pub(super) fn discover(
+        &self,
+        topology: &Topology,
+        count: usize,
+        progress: &dyn Progress,
+    ) -> Result<FirstMotions, FitError> {
+        let chosen: Vec<&[DVec3]> = spread_out(&self.meshes, CLUSTER_MESHES)
+            .into_iter()
+            .map(|k| self.meshes[k].positions.as_slice())
+            .collect();
+        let motion = Motion::new(self.rest.positions(), &chosen);
+        let labels = rigid_clusters(&motion, topology, count, progress)?;
+        let cores: Vec<BoneId> = labels.into_iter().map(BoneId).collect();
+        let bone_count = cores.iter().map(|core| core.index() + 1).max().unwrap_or(0);
+        let assigned: Vec<Option<BoneId>> = cores.iter().copied().map(Some).collect();
+        Ok((cores, self.core_motions(&assigned, bone_count), Vec::new()))
+    }
+
+    /// Bones of a given skeleton, each moved as its core vertices are.
+    pub(super) fn follow(&self, skeleton: &Skeleton, cores: &[Option<BoneId>]) -> FirstMotions {
+        let mut motions = self.core_motions(cores, skeleton.bone_count());
+        let mut sizes = vec![0_usize; skeleton.bone_count()];
+        cores
+            .iter()
+            .flatten()
+            .for_each(|core| sizes[core.index()] += 1);
+        let mut carried = Vec::new();
+        for (j, bone) in skeleton.bones().iter().enumerate() {
+            if sizes[j] < 3 {
+                carried.push(bone.name.clone());
+                motions[j] = match bone.parent {
+                    Some(parent) => motions[parent.index()].clone(),
+                    None => vec![DAffine3::IDENTITY; self.meshes.len()],
+                };
+            }
+        }
+        // Vertices between bones join whichever bone predicts them best.
+        let nearest = |i: usize| {
+            let error = |j: &usize| -> f64 {
+                let places = self.meshes.iter().map(|mesh| mesh.positions[i]);
+                let predicted = motions[*j]
+                    .iter()
+                    .map(|m| m.transform_point3(self.rest.positions()[i]));
+                predicted
+                    .zip(places)
+                    .map(|(a, b)| a.distance_squared(b))
+                    .sum()
+            };
+            let best = (0..motions.len())
+                .filter(|&j| sizes[j] >= 3)
+                .min_by(|a, b| error(a).total_cmp(&error(b)).then(a.cmp(b)));
+            BoneId(best.unwrap_or(0) as u16)
+        };
+        let full = cores
+            .iter()
+            .enumerate()
+            .map(|(i, core)| core.unwrap_or_else(|| nearest(i)));
+        (full.collect(), motions.clone(), carried)
+    }
+
+    /// The rigid motion of each bone's core, by bone and mesh.
+    fn core_motions(&self, cores: &[Option<BoneId>], bone_count: usize) -> Vec<Vec<DAffine3>> {
+        let all: Vec<&[DVec3]> = self
+            .meshes
+            .iter()
+            .map(|mesh| mesh.positions.as_slice())
+            .collect();
+        let motion = Motion::new(self.rest.positions(), &all);
+        let mut members: Vec<Vec<(usize, f64)>> = vec![Vec::new(); bone_count];
+        for (i, core) in cores.iter().enumerate() {
+            if let Some(core) = core {
+                members[core.index()].push((i, 1.0));
+            }
+        }
+        members
+            .iter()
+            .map(|members| motion.rigid_motions(members))
+            .collect()
+    }
+}
+
+/// The numbers of at most `count` meshes that differ most, each the farthest from those before it.
+fn spread_out(meshes: &[ExampleMesh], count: usize) -> Vec<usize> {
+    if meshes.len() <= count {
+        return (0..meshes.len()).collect();
+    }
+    let distance = |a: usize, b: usize| -> f64 {
+        // A few hundred vertices tell poses apart as well as all of them.
+        let step = (meshes[a].positions.len() / 500).max(1);
+        let pairs = meshes[a]
+            .positions
+            .iter()
+            .zip(&meshes[b].positions)
+            .step_by(step);
+        pairs.map(|(p, q)| p.distance_squared(*q)).sum()
+    };
+    let mut chosen = vec![0];
+    let mut nearest: Vec<f64> = (0..meshes.len()).map(|k| distance(0, k)).collect();
+    while chosen.len() < count {
+        let next = (0..meshes.len())
+            .max_by(|&a, &b| nearest[a].total_cmp(&nearest[b]).then(b.cmp(&a)))
+            .expect("there are more meshes than chosen ones");
+        chosen.push(next);
+        for (k, nearest) in nearest.iter_mut().enumerate() {
+            *nearest = nearest.min(distance(next, k));
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Bones that hang in the unit box side by side, and the rounds that improve them.
+pub(super) struct Refinement {
+    pub(super) set: ExampleSet,
+    pub(super) cores: Vec<BoneId>,
+    /// Root-mean-square distance after each round.
+    pub(super) errors: Vec<f64>,
+}
+
+impl Refinement {
+    pub(super) fn new(
+        unit: UnitMeshes,
+        cores: Vec<BoneId>,
+        motions: &[Vec<DAffine3>],
+    ) -> Result<Self, FitError> {
+        // Every frame at the origin: a bone's matrix is then its motion from rest.
+        let side_by_side = (0..motions.len()).map(|j| (j.to_string(), None, DAffine3::IDENTITY));
+        let skeleton = Skeleton::from_rest_frames(side_by_side).map_err(SkinError::from)?;
+        Ok(Self {
+            set: with_motions(&unit.rest, &unit.meshes, skeleton, motions)?,
+            cores,
+            errors: Vec::new(),
+        })
+    }
+
+    pub(super) fn run(
+        &mut self,
+        topology: &Topology,
+        options: &BoneOptions,
+        progress: &dyn Progress,
+    ) -> Result<(), FitError> {
+        let everything: Vec<usize> = (0..self.set.examples().len()).collect();
+        let ssd = SsdOptions {
+            max_influences: options.max_influences,
+            ..SsdOptions::default()
+        };
+        for _ in 0..options.blend_rounds {
+            let fitted = fit_ssd(&self.set, &everything, &ssd, progress)?;
+            self.cores = strongest(&fitted.skin, &self.cores);
+            self.improve(fitted, progress)?;
+        }
+        for _ in 0..options.space_rounds {
+            let sets = near_cores(
+                self.set.rest().positions(),
+                topology,
+                &self.cores,
+                self.set.skeleton().bone_count(),
+                options.reach,
+                options.max_influences,
+            )?;
+            let space = AnimSpaceOptions {
+                max_influences: options.max_influences,
+                influences: InfluenceChoice::Given(sets),
+                smoothing: Smoothing::Ridge {
+                    lambda: options.lambda,
+                },
+                prior: Prior::Ssd,
+                ..AnimSpaceOptions::default()
+            };
+            let fitted = fit_anim_space(&self.set, &everything, &space, progress)?;
+            self.improve(fitted, progress)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the poses in which a skin matches the meshes best.
+    fn improve(&mut self, fitted: Fitted, progress: &dyn Progress) -> Result<(), FitError> {
+        let targets: Vec<&[DVec3]> = self
+            .set
+            .examples()
+            .iter()
+            .map(|example| example.positions.as_slice())
+            .collect();
+        let starts: Vec<_> = self.set.examples().iter().map(|e| e.pose.clone()).collect();
+        let solver = PoseSolver::new(&fitted.skin, &PoseOptions::default())?;
+        let solved = solver.solve_all(&targets, &starts, progress)?;
+        let mean = solved
+            .iter()
+            .map(|fit| fit.rms_distance.powi(2))
+            .sum::<f64>()
+            / solved.len() as f64;
+        self.errors.push(mean.sqrt());
+        let poses = solved.into_iter().map(|fit| fit.pose).collect();
+        self.set = self.set.clone().with_poses(poses)?;
+        Ok(())
+    }
+
+    /// The motion of every bone from rest, by bone and mesh.
+    pub(super) fn motions(&self) -> Vec<Vec<DAffine3>> {
+        let everything: Vec<usize> = (0..self.set.examples().len()).collect();
+        let by_mesh = posed_from_rest(&self.set, &everything);
+        (0..self.set.skeleton().bone_count())
+            .map(|j| by_mesh.iter().map(|matrices| matrices[j]).collect())
+            .collect()
+    }
+}
+
+/// The bone with the largest weight at each vertex; the old one where there is none.
+fn strongest(skin: &Skin, old: &[BoneId]) -> Vec<BoneId> {
+    let VertexProgram::Ssd(ssd) = &skin.program else {
+        return old.to_vec();
+    };
+    let largest = |(row, old): (&[crate::skin::Weight], &BoneId)| {
+        row.iter()
+            .max_by(|a, b| a.weight.total_cmp(&b.weight).then(b.bone.cmp(&a.bone)))
+            .map_or(*old, |w| w.bone)
+    };
+    ssd.weights.iter().zip(old).map(largest).collect()
+}

@@ -1,0 +1,350 @@
+//! Least squares on a graph: a small problem at every node, and springs along the edges.
+//!
+//! Every node has some *slots* of four numbers each, and minimises
+//!
+//! ```text
+//! Σ_a (x_aᵀ D_a x_a / 2 − x_a · b_a) + δ/2 Σ_edges c_ab |x_a − x_b|²
+//! ```
+//!
+//! where slots of the same name are compared and a slot that one side lacks counts as zero there.
+//! So every edge adds `δ c` to the whole diagonal of both its ends, whatever the other end has: the
+//! diagonal block of a node is `D_a + δ d_a I` with `d_a = Σ c`. Many nodes share their `D`, being
+//! of the same *kind*; with `D = U Λ Uᵀ` taken once per kind, the block's inverse
+//! `U (Λ + δ d_a)⁻¹ Uᵀ` is known for every node and every δ. The system is therefore written in
+//! the coordinates `z = Uᵀx`: its block diagonal is a plain diagonal there, block-Jacobi
+//! preconditioning is one multiplication per number, nothing is factored, and nothing but vectors
+//! is stored per node. Edges act through `x = U z`.
+//!
+//! A direction that a node must not move in (its weights must keep their sum) is a column of zeros
+//! in `U`: the *last* one, for every kind. Its coordinate stays 0.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::small_matrix::combine;
+use super::sparse_cholesky::{CholeskyError, LowerColumns, SparseCholesky};
+use crate::par;
+use crate::rows::Rows;
+
+/// Numbers in a slot.
+pub(crate) const SLOT: usize = 4;
+
+/// Nodes that one thread takes at a time. Sums are taken chunk by chunk, so it must not depend on
+/// the number of threads.
+const CHUNK_NODES: usize = 128;
+
+/// What nodes with the same small problem share.
+#[derive(Debug, Clone)]
+pub(crate) struct NodeKind {
+    /// Names of the slots, in rising order.
+    slots: Vec<u16>,
+    /// `U` column by column.
+    columns: Vec<f64>,
+    /// `U` row by row.
+    rows: Vec<f64>,
+    /// `Λ`; the last is not used.
+    values: Vec<f64>,
+}
+
+impl NodeKind {
+    /// Takes `U` column by column, square, with zeros for a last column.
+    pub(crate) fn new(slots: Vec<u16>, columns: Vec<f64>, values: Vec<f64>) -> Self {
+        let size = SLOT * slots.len();
+        assert!(slots.is_sorted_by(|a, b| a < b), "slots in rising order");
+        assert_eq!(values.len(), size, "an eigenvalue per number");
+        assert_eq!(columns.len(), size * size, "a square basis");
+        let rows = (0..size * size)
+            .map(|at| columns[at % size * size + at / size])
+            .collect();
+        Self {
+            slots,
+            columns,
+            rows,
+            values,
+        }
+    }
+
+    pub(crate) fn slots(&self) -> &[u16] {
+        &self.slots
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Numbers at a node of this kind.
+    pub(crate) fn size(&self) -> usize {
+        self.values.len()
+    }
+
+    /// `x = U z`.
+    pub(crate) fn expand(&self, z: &[f64], x: &mut [f64]) {
+        combine(&self.columns, z, x);
+    }
+
+    /// `z = Uᵀ x`.
+    pub(crate) fn reduce(&self, x: &[f64], z: &mut [f64]) {
+        combine(&self.rows, x, z);
+    }
+}
+
+/// One end of an edge, as the other sees it.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    node: u32,
+    /// Which list of shared slots; [`SAME_KIND`] when all are shared.
+    shared: u32,
+    /// `c`.
+    strength: f64,
+}
+
+const SAME_KIND: u32 = u32::MAX;
+
+/// A graph with a kind for every node and a strength for every edge.
+#[derive(Debug)]
+pub(crate) struct EdgeSystem<'a> {
+    kinds: &'a [NodeKind],
+    kind_of: &'a [u32],
+    links: Rows<Link>,
+    /// Slots that two kinds share: where in the first, where in the second.
+    shared: Vec<Vec<(u16, u16)>>,
+    /// `d`: strengths of all edges at a node.
+    degrees: Vec<f64>,
+    /// Where each node's numbers begin; one more entry than there are nodes.
+    starts: Vec<usize>,
+}
+
+impl<'a> EdgeSystem<'a> {
+    /// Takes every edge once, in any order.
+    pub(crate) fn new(
+        kinds: &'a [NodeKind],
+        kind_of: &'a [u32],
+        edges: &[([u32; 2], f64)],
+    ) -> Self {
+        let mut directed: Vec<(u32, u32, f64)> = edges
+            .iter()
+            .flat_map(|&([a, b], strength)| [(a, b, strength), (b, a, strength)])
+            .collect();
+        directed.sort_unstable_by_key(|&(a, b, _)| (a, b));
+        let mut shared = Vec::new();
+        let mut number_of_pair = HashMap::new();
+        let mut links = Rows::with_capacity(kind_of.len(), directed.len());
+        let mut degrees = Vec::with_capacity(kind_of.len());
+        let mut rest = directed.as_slice();
+        for a in 0..kind_of.len() as u32 {
+            let (own, tail) = rest.split_at(rest.partition_point(|link| link.0 == a));
+            rest = tail;
+            degrees.push(own.iter().map(|link| link.2).sum());
+            links.push_row(own.iter().map(|&(_, node, strength)| {
+                let pair = (kind_of[a as usize], kind_of[node as usize]);
+                let shared = match pair.0 == pair.1 {
+                    true => SAME_KIND,
+                    false => *number_of_pair.entry(pair).or_insert_with(|| {
+                        let [a, b] = [pair.0, pair.1].map(|kind| kinds[kind as usize].slots());
+                        shared.push(shared_slots(a, b));
+                        shared.len() as u32 - 1
+                    }),
+                };
+                Link {
+                    node,
+                    shared,
+                    strength,
+                }
+            }));
+        }
+        let mut starts = vec![0];
+        let mut end = 0;
+        for &kind in kind_of {
+            end += kinds[kind as usize].size();
+            starts.push(end);
+        }
+        Self {
+            kinds,
+            kind_of,
+            links,
+            shared,
+            degrees,
+            starts,
+        }
+    }
+
+    pub(crate) fn node_count(&self) -> usize {
+        self.kind_of.len()
+    }
+
+    /// Numbers at all nodes together.
+    pub(crate) fn size(&self) -> usize {
+        *self.starts.last().expect("a start more than nodes")
+    }
+
+    pub(crate) fn kind(&self, node: usize) -> &NodeKind {
+        &self.kinds[self.kind_of[node] as usize]
+    }
+
+    pub(crate) fn range(&self, node: usize) -> Range<usize> {
+        self.starts[node]..self.starts[node + 1]
+    }
+
+    pub(super) fn chunks(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
+        let count = self.node_count();
+        (0..count.div_ceil(CHUNK_NODES))
+            .map(move |c| c * CHUNK_NODES..((c + 1) * CHUNK_NODES).min(count))
+    }
+
+    /// Cuts a vector over all nodes into one piece per chunk.
+    pub(super) fn split<'v>(&self, mut vector: &'v mut [f64]) -> Vec<&'v mut [f64]> {
+        self.chunks()
+            .map(|nodes| {
+                let length = self.starts[nodes.end] - self.starts[nodes.start];
+                let (piece, rest) = std::mem::take(&mut vector).split_at_mut(length);
+                vector = rest;
+                piece
+            })
+            .collect()
+    }
+
+    /// `work` on every node's piece of a vector.
+    pub(crate) fn for_each_node(
+        &self,
+        vector: &mut [f64],
+        work: impl Fn(usize, &mut [f64]) + Sync + Send,
+    ) {
+        let mut chunks: Vec<_> = self.chunks().zip(self.split(vector)).collect();
+        par::map_mut(&mut chunks, |_, (nodes, piece)| {
+            let offset = self.starts[nodes.start];
+            for node in nodes.clone() {
+                let range = self.range(node);
+                work(node, &mut piece[range.start - offset..range.end - offset]);
+            }
+        });
+    }
+
+    /// `Σ_b c_ab x_b`, as far as node `a` has the slots.
+    pub(super) fn gather(&self, node: usize, x: &[f64], sum: &mut [f64]) {
+        sum.fill(0.0);
+        for link in self.links.row(node) {
+            let other = &x[self.range(link.node as usize)];
+            if link.shared == SAME_KIND {
+                for (sum, x) in sum.iter_mut().zip(other) {
+                    *sum += link.strength * x;
+                }
+                continue;
+            }
+            let (into, _) = sum.as_chunks_mut::<SLOT>();
+            let (from, _) = other.as_chunks::<SLOT>();
+            for &(own, others) in &self.shared[link.shared as usize] {
+                let (into, from) = (&mut into[usize::from(own)], &from[usize::from(others)]);
+                for (into, from) in into.iter_mut().zip(from) {
+                    *into += link.strength * from;
+                }
+            }
+        }
+    }
+
+    /// What the springs pull at with `δ = 1`: `d_a x_a − Σ_b c_ab x_b` for every node.
+    pub(crate) fn spring_forces(&self, x: &[f64]) -> Vec<f64> {
+        let mut forces = vec![0.0; self.size()];
+        self.for_each_node(&mut forces, |node, force| {
+            self.gather(node, x, force);
+            let degree = self.degrees[node];
+            for (force, x) in force.iter_mut().zip(&x[self.range(node)]) {
+                *force = degree * x - *force;
+            }
+        });
+        forces
+    }
+
+    /// The diagonal `Λ + δ d + floor` of the system in the coordinates `z`.
+    ///
+    /// `floor` keeps directions apart from zero that neither data nor edges hold.
+    pub(crate) fn diagonal(&self, delta: f64, floor: f64) -> Vec<f64> {
+        let mut diagonal = vec![0.0; self.size()];
+        self.for_each_node(&mut diagonal, |node, diagonal| {
+            let held = delta * self.degrees[node] + floor;
+            for (diagonal, value) in diagonal.iter_mut().zip(self.kind(node).values()) {
+                *diagonal = value + held;
+            }
+            if let Some(last) = diagonal.last_mut() {
+                *last = 1.0;
+            }
+        });
+        diagonal
+    }
+
+    /// Factors the system with this diagonal as one sparse matrix.
+    ///
+    /// # Errors
+    /// As [`SparseCholesky::new`].
+    pub(crate) fn factor(
+        &self,
+        delta: f64,
+        diagonal: &[f64],
+    ) -> Result<SparseCholesky, CholeskyError> {
+        let columns_of_node = par::map(self.node_count(), |a| self.columns(a, delta, diagonal));
+        let entries = columns_of_node.iter().map(|c| c.values.len()).sum();
+        let mut all = LowerColumns {
+            starts: Vec::with_capacity(self.size() + 1),
+            rows: Vec::with_capacity(entries),
+            values: Vec::with_capacity(entries),
+        };
+        all.starts.push(0);
+        for columns in columns_of_node {
+            let before = all.rows.len();
+            all.starts
+                .extend(columns.starts.iter().map(|start| before + start));
+            all.rows.extend(columns.rows);
+            all.values.extend(columns.values);
+        }
+        SparseCholesky::new(all)
+    }
+
+    /// The columns of one node, below and on the diagonal; `starts` has their ends.
+    fn columns(&self, a: usize, delta: f64, diagonal: &[f64]) -> LowerColumns {
+        let mut lower = LowerColumns {
+            starts: Vec::new(),
+            rows: Vec::new(),
+            values: Vec::new(),
+        };
+        let kind = self.kind(a);
+        let (mut seen, mut block) = (Vec::new(), Vec::new());
+        for (m, column) in kind.columns.chunks_exact(kind.size()).enumerate() {
+            let own = self.starts[a] + m;
+            lower.rows.push(own);
+            lower.values.push(diagonal[own]);
+            let pinned = m + 1 == kind.size();
+            for link in self.links.row(a) {
+                let b = link.node as usize;
+                if b <= a || pinned {
+                    continue;
+                }
+                // Column m of −δ c U_bᵀ U_a, over the slots that both have.
+                let other = self.kind(b);
+                seen.clear();
+                seen.resize(other.size(), 0.0);
+                for (own, others) in shared_slots(kind.slots(), other.slots()) {
+                    let [own, others] = [own, others].map(|slot| SLOT * usize::from(slot));
+                    seen[others..others + SLOT].copy_from_slice(&column[own..own + SLOT]);
+                }
+                block.resize(other.size(), 0.0);
+                other.reduce(&seen, &mut block);
+                for (row, value) in block[..other.size() - 1].iter().enumerate() {
+                    lower.rows.push(self.starts[b] + row);
+                    lower.values.push(-delta * link.strength * value);
+                }
+            }
+            lower.starts.push(lower.rows.len());
+        }
+        lower
+    }
+}
+
+/// Where two rising lists have the same names.
+fn shared_slots(a: &[u16], b: &[u16]) -> Vec<(u16, u16)> {
+    a.iter()
+        .enumerate()
+        .filter_map(|(own, name)| {
+            let others = b.binary_search(name).ok()?;
+            Some((own as u16, others as u16))
+        })
+        .collect()
+}

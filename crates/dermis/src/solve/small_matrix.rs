@@ -1,0 +1,55 @@
+//! Products with small matrices whose size is a multiple of four.
+
+/// `Σ_m factors[m] · vectors[m]`, the vectors lying one after the other, each as long as `out`.
+///
+/// With the columns of a matrix this is its product with `factors`; with its rows, that of its
+/// transpose. Lengths of 4 to 16 keep the sum in registers.
+pub(super) fn combine(vectors: &[f64], factors: &[f64], out: &mut [f64]) {
+    match out.len() {
+        4 => combine_fixed::<4>(vectors, factors, out),
+        8 => combine_fixed::<8>(vectors, factors, out),
+        12 => combine_fixed::<12>(vectors, factors, out),
+        16 => combine_fixed::<16>(vectors, factors, out),
+        0 => {}
+        length => {
+            out.fill(0.0);
+            for (vector, &factor) in vectors.chunks_exact(length).zip(factors) {
+                for (out, v) in out.iter_mut().zip(vector) {
+                    *out += factor * v;
+                }
+            }
+        }
+    }
+}
+
+fn combine_fixed<const N: usize>(vectors: &[f64], factors: &[f64], out: &mut [f64]) {
+    let mut sum = [0.0; N];
+    let (vectors, _) = vectors.as_chunks::<N>();
+    for (vector, &factor) in vectors.iter().zip(factors) {
+        for (sum, v) in sum.iter_mut().zip(vector) {
+            *sum += factor * v;
+        }
+    }
+    out.copy_from_slice(&sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_gives_the_plain_sum() {
+        for length in [0usize, 4, 8, 12, 16, 20, 36] {
+            let factors: Vec<f64> = (0..length).map(|m| (m as f64).cos()).collect();
+            let vectors: Vec<f64> = (0..length * length).map(|at| (at as f64).sin()).collect();
+            let mut out = vec![7.0; length];
+            combine(&vectors, &factors, &mut out);
+            for (r, found) in out.iter().enumerate() {
+                let wanted: f64 = (0..length)
+                    .map(|m| factors[m] * vectors[m * length + r])
+                    .sum();
+                assert!((found - wanted).abs() < 1e-12, "{length}: {found} {wanted}");
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `dermis pose`: the poses in which a skin matches meshes.
+
+use std::io::Write;
+
+use anyhow::{Context, bail};
+use dermis::fit::{JointFreedom, PoseFit, PoseOptions, PoseSolver};
+use dermis::{Clip, Pose};
+use dermis_io::{Document, Format, Frame, WriteOptions};
+use glam::DVec3;
+use serde_json::json;
+
+use super::{read_inputs, skin_of};
+use crate::Outcome;
+use crate::args::{Joints, PoseArgs};
+use crate::talk::{Talk, plural};
+
+pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    if let Some(output) = &args.output
+        && !matches!(
+            Format::of(output)?,
+            Format::Npz | Format::Glb | Format::Gltf
+        )
+    {
+        bail!(
+            "{}: poses are written as .glb, .gltf or .npz",
+            output.display()
+        );
+    }
+    let document = dermis_io::read(&args.skin)?;
+    talk.remark_notes(&document);
+    let skin = skin_of(&document)?;
+    let targets = targets(args, &document, talk)?;
+    let options = PoseOptions {
+        joints: match args.joints {
+            Joints::Free => JointFreedom::Free,
+            Joints::Turn => JointFreedom::Turn,
+            Joints::Affine => JointFreedom::Affine,
+        },
+        ..PoseOptions::default()
+    };
+    let in_skin = || args.skin.display().to_string();
+    let solver = PoseSolver::new(skin, &options).with_context(in_skin)?;
+    let starts = vec![skin.skeleton.rest_pose(); targets.len()];
+    let meshes: Vec<&[DVec3]> = targets
+        .iter()
+        .map(|frame| frame.positions.as_slice())
+        .collect();
+    let found = solver
+        .solve_all(&meshes, &starts, talk)
+        .with_context(in_skin)?;
+    talk.check_stopped()?;
+    if let Some(output) = &args.output {
+        let result = posed_document(args, &document, &targets, &found, talk)?;
+        dermis_io::write(output, &result, &WriteOptions::default())?;
+    }
+    talk.clear();
+    let diagonal = document.mesh.bounds().diagonal();
+    let text = match args.json {
+        true => json(&targets, &found, diagonal)?,
+        false => table(&targets, &found, diagonal),
+    };
+    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    if let Some(output) = &args.output {
+        talk.remark(format!("wrote {}", output.display()));
+    }
+    let worst = 100.0 * overall(&found) / diagonal;
+    Ok(match args.max_error {
+        Some(limit) if worst > limit => {
+            talk.remark(format!(
+                "tolerance missed: rms distance {worst:.4}% of the diagonal, at most {limit}% was \
+                 asked for; --joints free or affine may reach it"
+            ));
+            Outcome::ToleranceMissed
+        }
+        _ => Outcome::Done,
+    })
+}
+
+/// The meshes to match: the frames of a sequence, or a single mesh.
+fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<Frame>> {
+    let read = read_inputs(&args.to, &args.sequence, talk)?;
+    let frames = match read.frames.is_empty() {
+        true => vec![Frame {
+            name: read
+                .path
+                .file_stem()
+                .map_or("mesh".into(), |name| name.to_string_lossy().into()),
+            positions: read.mesh.positions().to_vec(),
+        }],
+        false => read.frames,
+    };
+    let expected = skin.mesh.vertex_count();
+    if let Some(frame) = frames
+        .iter()
+        .find(|frame| frame.positions.len() != expected)
+    {
+        bail!(
+            "{}: mesh {} has {} vertices, but {} has {expected}: the meshes must have the skin's \
+             vertices, in the same order",
+            read.path.display(),
+            frame.name,
+            frame.positions.len(),
+            args.skin.display()
+        );
+    }
+    Ok(frames)
+}
+
+fn posed_document(
+    args: &PoseArgs,
+    document: &Document,
+    targets: &[Frame],
+    found: &[PoseFit],
+    talk: &Talk,
+) -> anyhow::Result<Document> {
+    let output = args.output.as_deref().context("an output was asked for")?;
+    let skin = skin_of(document)?;
+    let poses: Vec<Pose> = found.iter().map(|fit| fit.pose.clone()).collect();
+    let mut result = document.clone();
+    if Format::of(output)? == Format::Npz {
+        result.frames = targets.to_vec();
+        result.frame_poses = poses;
+        return Ok(result);
+    }
+    let fps = args.fps.or(document.frames_per_second).unwrap_or(24.0);
+    match Clip::from_poses("posed", &skin.skeleton, &poses, fps) {
+        Ok(clip) => result.clips.insert(0, clip),
+        Err(error) => bail!(
+            "{}: these poses cannot be written as a clip: {error}; write them as .npz",
+            output.display()
+        ),
+    }
+    talk.remark(format!(
+        "clip 'posed' has {} at {fps} per second",
+        plural(poses.len(), "frame")
+    ));
+    Ok(result)
+}
+
+/// Root-mean-square distance over all meshes.
+fn overall(found: &[PoseFit]) -> f64 {
+    let squared: f64 = found.iter().map(|fit| fit.rms_distance.powi(2)).sum();
+    (squared / found.len().max(1) as f64).sqrt()
+}
+
+fn table(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> String {
+    let mut text = format!(
+        "{:<32}{:>14}{:>14}{:>8}\n",
+        "mesh", "rms distance", "largest", "steps"
+    );
+    for (frame, fit) in targets.iter().zip(found) {
+        text += &format!(
+            "{:<32}{:>13.4}%{:>13.4}%{:>8}\n",
+            frame.name,
+            100.0 * fit.rms_distance / diagonal,
+            100.0 * fit.max_distance / diagonal,
+            fit.rounds
+        );
+    }
+    let largest = found.iter().map(|fit| fit.max_distance).fold(0.0, f64::max);
+    text += &format!(
+        "{:<32}{:>13.4}%{:>13.4}%   of the diagonal",
+        "all",
+        100.0 * overall(found) / diagonal,
+        100.0 * largest / diagonal
+    );
+    text
+}
+
+fn json(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> anyhow::Result<String> {
+    let meshes: Vec<_> = targets
+        .iter()
+        .zip(found)
+        .map(|(frame, fit)| {
+            json!({
+                "name": frame.name,
+                "rmsDistance": fit.rms_distance / diagonal,
+                "maxDistance": fit.max_distance / diagonal,
+                "rounds": fit.rounds,
+            })
+        })
+        .collect();
+    let value = json!({
+        "meshes": meshes,
+        "rmsDistance": overall(found) / diagonal,
+        "unit": "diagonal of the rest box",
+    });
+    serde_json::to_string_pretty(&value).context("distances are plain JSON")
+}
