@@ -296,6 +296,7 @@ impl Comparison {
         let mut advice = Vec::new();
         if let Some(&(method, best)) = best {
             advice.push(lowest(method, best, &rows));
+            advice.extend(fragile(method, &rows));
             advice.extend(cheaper(method, best, &rows));
             advice.extend(overfitting(&rows));
             advice.extend(playable(method, best, &rows));
@@ -349,13 +350,35 @@ fn cheaper(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<Strin
     // Less than a tenth fewer bytes are no reason to choose another method.
     (other.key() != method.key() && bytes(cheapest) < 0.9 * bytes(best)).then(|| {
         format!(
-            "{} comes within 10% of it ({}) with {:.0} bytes per vertex instead of {:.0}.",
+            "{} comes within 10% of the lowest error ({}) with {:.0} bytes per vertex instead of {:.0}.",
             capitalized(other.title()),
             short(cheapest.tested().e_rms),
             bytes(cheapest),
             bytes(best)
         )
     })
+}
+
+/// Held-out examples seldom turn the whole character, so they do not tell on a method that cannot.
+fn fragile(method: &Method, rows: &[Entry<'_>]) -> Option<String> {
+    if method.turns_with_the_character() {
+        return None;
+    }
+    let safe = rows
+        .iter()
+        .filter(|(other, _)| other.turns_with_the_character())
+        .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms));
+    let instead = safe.map_or(String::new(), |(other, c)| {
+        format!(
+            "; of the others {} is best, with {} and {:.0} bytes per vertex",
+            other.title(),
+            short(c.tested().e_rms),
+            c.report.cost.bytes_per_vertex
+        )
+    });
+    Some(format!(
+        "But it distorts a character that faces another way than in the examples{instead}."
+    ))
 }
 
 fn overfitting(rows: &[Entry<'_>]) -> Option<String> {

@@ -14,7 +14,7 @@ const AUTO: &str = "For auto";
 /// another method can be refused.
 #[derive(Debug, Args)]
 pub(crate) struct MethodArgs {
-    /// How to fit; auto tries all of them and takes the best on held-out examples.
+    /// How to fit; auto tries all but mwe and takes the best on held-out examples.
     #[arg(long, value_name = "METHOD", default_value = "ssd", value_parser = method_or_auto())]
     pub(crate) method: String,
     /// Most bones that may move one vertex.

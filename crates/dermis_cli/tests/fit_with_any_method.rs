@@ -65,7 +65,7 @@ fn auto_takes_the_smallest_skin_that_reaches_the_target() {
     let candidates = report["choice"]["candidates"].as_array().expect("a list");
     assert_eq!(
         candidates.len(),
-        2 * Method::all(4).len(),
+        2 * Method::candidates(4).len(),
         "every method with two and with four influences"
     );
     let chosen = number(&report, "/choice/chosen") as usize;

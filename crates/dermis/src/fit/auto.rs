@@ -136,7 +136,7 @@ impl Choice {
 
 /// Chooses among methods by held-out error, within a budget.
 ///
-/// Methods come simplest first, as [`Method::all`] gives them. A split that holds nothing out is
+/// Methods come simplest first, as [`Method::candidates`] gives them. A split that holds nothing out is
 /// replaced: every fourth example is then held out, or each in turn when there are fewer than eight.
 /// A method that cannot be fitted is passed over and its reason kept.
 ///

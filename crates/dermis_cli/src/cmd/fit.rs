@@ -30,7 +30,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let choice = match plan.resolve(&prepared)? {
         Resolved::One(method) => Chosen::Asked(method),
         Resolved::Auto(budget) => {
-            let methods = Method::all(budget.max_influences);
+            let methods = Method::candidates(budget.max_influences);
             Chosen::Best(choose_method(set, &split, &methods, &budget, talk)?)
         }
     };

@@ -105,17 +105,26 @@ fn numbers(c: &Compared) -> String {
     )
 }
 
-/// What the fits say about examples and bones, each thing once.
+/// What the fits say about examples and bones, each thing once, with the methods that say it unless
+/// all do.
 pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
-    let mut remarks: Vec<String> = Vec::new();
-    for (_, c) in comparison.compared() {
+    let mut remarks: Vec<(String, Vec<&str>)> = Vec::new();
+    for (method, c) in comparison.compared() {
         for remark in rig_remarks(&c.report) {
-            if !remarks.contains(&remark) {
-                remarks.push(remark);
+            match remarks.iter_mut().find(|(known, _)| *known == remark) {
+                Some((_, by)) => by.push(method.key()),
+                None => remarks.push((remark, vec![method.key()])),
             }
         }
     }
+    let count = comparison.compared().count();
     remarks
+        .into_iter()
+        .map(|(remark, by)| match by.len() == count {
+            true => remark,
+            false => format!("{}: {remark}", by.join(", ")),
+        })
+        .collect()
 }
 
 /// The same as JSON, example by example.
