@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::method_args::{MethodArgs, method_keys};
+
 /// Turns example meshes into real-time skins.
 #[derive(Debug, Parser)]
 #[command(
@@ -52,10 +54,21 @@ Examples:
   dermis fit examples.npz -o skin.glb --report report.html
   dermis fit sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk -o skin.glb
   dermis fit hero.glb --max-influences 2 -o hero_lean.glb --max-error 1.5
+  dermis fit examples.npz --method animation-space --delta 0.005 -o skin.glb
+  dermis fit examples.npz --method auto --max-bytes-per-vertex 40 -o skin.glb
 
 The examples' poses come from the npz file itself, from a clip of --skeleton, or, when the input is
 one skinned glTF file, from its own clips: then the file's own deformation is what is fitted.")]
     Fit(FitArgs),
+    /// Fit every method to the same examples and put error, size and speed side by side.
+    #[command(after_help = "\
+Examples:
+  dermis compare examples.npz --report compare.html
+  dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk --hold-out one
+  dermis compare hero.glb --methods ssd,dual-quaternion --max-influences 2 --save skins
+
+Takes the same inputs as `dermis fit`.")]
+    Compare(CompareArgs),
     /// Find bones, their pose in every mesh, and joints that turn in place, when only meshes are given.
     #[command(after_help = "\
 Examples:
@@ -161,18 +174,15 @@ pub(crate) enum Ply {
     Ascii,
 }
 
-/// Arguments of `dermis fit`.
+/// Where the examples come from, and which of them are kept for testing.
 #[derive(Debug, Args)]
-pub(crate) struct FitArgs {
+pub(crate) struct ExampleArgs {
     /// A file; several meshes in correspondence; a folder of them; or a pattern such as
     /// 'poses/*.obj' or 'frame_####.obj'.
     #[arg(required = true, value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) sequence: SequenceArgs,
-    /// The skin to write, .glb or .gltf.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: PathBuf,
     /// The file with the skeleton, when the examples have none: .glb, .gltf or .npz.
     #[arg(long, value_name = "FILE")]
     pub(crate) skeleton: Option<PathBuf>,
@@ -183,21 +193,21 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
     /// Which examples to test on without fitting to them: every:N, one (each in turn), none, or
-    /// numbers such as 3,7,9 counting from 0. The skin that is written is fitted to all.
+    /// numbers such as 3,7,9 counting from 0. A skin that is written is fitted to all.
     #[arg(long, value_name = "WHICH", default_value = "every:4")]
     pub(crate) hold_out: String,
-    /// Most bones that may move one vertex.
-    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
-    pub(crate) max_influences: usize,
-    /// Bones each vertex chooses from: all, N best alone, or near:N for those of its neighbours too.
-    #[arg(long, value_name = "WHICH", default_value = "all")]
-    pub(crate) candidates: String,
-    /// Rounds of fitting the rest positions too, in turn with the weights.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) rest_rounds: usize,
-    /// How strongly fitted rest positions are held at the given ones.
-    #[arg(long, value_name = "S", default_value_t = 0.01)]
-    pub(crate) rest_stiffness: f64,
+}
+
+/// Arguments of `dermis fit`.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub(crate) examples: ExampleArgs,
+    /// The skin to write, .glb or .gltf.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
     /// Largest E_RMS to accept, on held-out examples if there are any; above it the exit code is 1.
     #[arg(long, value_name = "E_RMS")]
     pub(crate) max_error: Option<f64>,
@@ -208,6 +218,31 @@ pub(crate) struct FitArgs {
     #[arg(long, value_enum, default_value_t = Up::Y)]
     pub(crate) up: Up,
     /// Print the measures as JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `dermis compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) examples: ExampleArgs,
+    /// The methods to compare, separated by commas; all unless given.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = method_keys())]
+    pub(crate) methods: Vec<String>,
+    /// Most bones that may move one vertex.
+    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
+    pub(crate) max_influences: usize,
+    /// Write a report with pictures: one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Write every skin into this folder, named after its method.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    /// Which axis points up in the report's pictures.
+    #[arg(long, value_enum, default_value_t = Up::Y)]
+    pub(crate) up: Up,
+    /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -363,7 +398,7 @@ fn parse_fps(text: &str) -> Result<f64, String> {
     }
 }
 
-fn parse_positive(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_positive(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(count) if count > 0 => Ok(count),
         _ => Err("expected a whole number of at least 1".to_owned()),

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Split};
+use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Skin, Split};
 use dermis_io::Document;
 
-use crate::cmd::{choose_clip, sampling_rate};
+use crate::args::ExampleArgs;
+use crate::cmd::{choose_clip, read_inputs, sampling_rate};
 use crate::talk::Talk;
 
 /// Examples, and what the file around them has that a fit should keep.
@@ -16,6 +17,22 @@ pub(crate) struct Prepared {
     pub(crate) look: Document,
     /// Motions to write with the skin.
     pub(crate) clips: Vec<Clip>,
+    /// The skin that the rig came with, when it moves the same vertices.
+    pub(crate) rig_skin: Option<Skin>,
+}
+
+/// Reads the meshes of a command and finds the pose of each.
+pub(crate) fn prepare_examples(args: &ExampleArgs, talk: &Talk) -> anyhow::Result<Prepared> {
+    let source = PoseSource {
+        skeleton: args.skeleton.as_deref(),
+        clip: args.clip.as_deref(),
+        fps: args.fps,
+    };
+    prepare(
+        read_inputs(&args.inputs, &args.sequence, talk)?,
+        &source,
+        talk,
+    )
 }
 
 /// Where the poses of the examples come from.
@@ -31,7 +48,7 @@ pub(crate) fn prepare(
     source: &PoseSource<'_>,
     talk: &Talk,
 ) -> anyhow::Result<Prepared> {
-    let (document, skeleton, poses, clips) = match source.skeleton {
+    let (document, skeleton, poses, clips, rig_skin) = match source.skeleton {
         Some(path) => with_skeleton_from(document, path, source, talk)?,
         None if !document.frames.is_empty() => with_own_poses(document, source, talk)?,
         None => from_own_clips(document, source)?,
@@ -52,10 +69,11 @@ pub(crate) fn prepare(
         set,
         look: document,
         clips,
+        rig_skin,
     })
 }
 
-type Assembled = (Document, Skeleton, Vec<Pose>, Vec<Clip>);
+type Assembled = (Document, Skeleton, Vec<Pose>, Vec<Clip>, Option<Skin>);
 
 /// A file that says which pose each of its frames is in.
 fn with_own_poses(
@@ -75,7 +93,8 @@ fn with_own_poses(
     let poses = document.frame_poses.clone();
     let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
     let clips = bake(&skeleton, &poses, fps, talk);
-    Ok((document, skeleton, poses, clips))
+    let rig_skin = document.skin.clone();
+    Ok((document, skeleton, poses, clips, rig_skin))
 }
 
 fn own_skeleton(document: &Document) -> Option<Skeleton> {
@@ -124,7 +143,9 @@ fn with_skeleton_from(
     take_look(&mut document, &rig);
     let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
     let clips = bake(&skeleton, &poses, fps, talk);
-    Ok((document, skeleton, poses, clips))
+    let same_count = |skin: &Skin| skin.vertex_count() == document.mesh.vertex_count();
+    let rig_skin = rig.skin.filter(same_count);
+    Ok((document, skeleton, poses, clips, rig_skin))
 }
 
 /// A skinned file on its own: what its clips show is what should be fitted.
@@ -153,7 +174,7 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
         }
     }
     let clips = document.clips.clone();
-    Ok((document, skin.skeleton, poses, clips))
+    Ok((document, skin.skeleton.clone(), poses, clips, Some(skin)))
 }
 
 /// When the frames of a sequence happen in a clip.

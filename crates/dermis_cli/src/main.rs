@@ -6,6 +6,9 @@
 mod args;
 mod cmd;
 mod examples;
+mod influences;
+mod method_args;
+mod plan;
 mod report;
 mod talk;
 
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Info(args) => cmd::info::run(args, &talk),
         Command::Convert(args) => cmd::convert::run(args, &talk),
         Command::Fit(args) => cmd::fit::run(args, &talk),
+        Command::Compare(args) => cmd::compare::run(args, &talk),
         Command::Rig(args) => cmd::rig::run(args, &talk),
         Command::Pose(args) => cmd::pose::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),

@@ -42,6 +42,14 @@ fn folder() -> Scratch {
         scratch.put(name, "");
     }
     scratch.put("quad.obj", QUAD);
+    scratch.put(
+        "three.obj",
+        QUAD.replace("v 0 1 0\n", "").replace("3 4", "3"),
+    );
+    scratch.put("turned.obj", QUAD.replace("2 3 4", "3 2 4"));
+    scratch.put("listed.json", r#"{"bone_0": [0, 1], "bone_1": [1]}"#);
+    scratch.put("misnamed.json", r#"{"elbow": [0]}"#);
+    scratch.put("painted.json", r##"{"colors": {"bone_0": "#ff0000"}}"##);
     scratch.put("out_of_range.obj", QUAD.replace("3 4", "3 5"));
     scratch.put("scene.fbx", "Kaydara FBX Binary");
     scratch.put("in_the_way", "a file where a folder should be");
@@ -94,6 +102,29 @@ fn bad_input_gets_one_sentence() {
         ("info empty.obj", &["empty.obj", "expected", "found"]),
         ("info empty.pc2", &["empty.pc2", "expected", "found"]),
         ("fit nan.npz -o out.glb", &["nan.npz", "vertex 7", "finite"]),
+        // Meshes that are not in correspondence, with both files and both numbers.
+        (
+            "fit quad.obj three.obj --skeleton tube.glb -o out.glb",
+            &[
+                "three.obj",
+                "vertices",
+                "expected 4 as in quad.obj",
+                "found 3",
+            ],
+        ),
+        (
+            "compare quad.obj turned.obj --skeleton tube.glb",
+            &[
+                "turned.obj",
+                "face 0",
+                "vertices 0 1 2 3 as in quad.obj",
+                "0 2 1 3",
+            ],
+        ),
+        (
+            "compare nan.npz",
+            &["nan.npz", "frame", "vertex 7", "finite"],
+        ),
         (
             "convert nan.npz out.obj",
             &["nan.npz", "vertex 7", "finite"],
@@ -197,6 +228,44 @@ fn bad_input_gets_one_sentence() {
             "fit tube.npz -o out.glb --rest-stiffness=-1 --rest-rounds 1",
             &["rest_stiffness"],
         ),
+        // Flags of another method, and influences that do not fit the mesh.
+        (
+            "fit tube.npz -o out.glb --delta 0.01",
+            &["--delta belongs to --method animation-space, not to ssd"],
+        ),
+        (
+            "fit tube.npz -o out.glb --method mwe --rest-rounds 3",
+            &["--rest-rounds belongs to", "not to mwe"],
+        ),
+        (
+            "fit tube.npz -o out.glb --method auto --influences skin",
+            &["--influences belongs to", "not to auto"],
+        ),
+        (
+            "fit tube.npz -o out.glb --method auto --target-error=-1",
+            &["target_error", "above 0"],
+        ),
+        (
+            "fit tube.npz -o out.glb --method mwe --influences paint",
+            &["--influences paint", "auto, skin", ".json"],
+        ),
+        (
+            "fit tube.npz -o out.glb --method mwe --influences listed.json",
+            &["listed.json", "vertex 2", "no bone"],
+        ),
+        (
+            "fit tube.npz -o out.glb --method mwe --influences misnamed.json",
+            &["misnamed.json", "no bone 'elbow'", "bone_0"],
+        ),
+        (
+            "fit tube.npz -o out.glb --method mwe --influences painted.json",
+            &["painted.json", "tube.npz", "no vertex colours"],
+        ),
+        (
+            "fit no_bones.npz --skeleton no_bones.npz -o out.glb --method mwe --influences skin",
+            &["no_bones.npz", "expected a skeleton, found none"],
+        ),
+        ("compare tube.npz --hold-out 9", &["example 9", "0 to 5"]),
         // Places that cannot be written to.
         (
             "convert quad.obj in_the_way/out.ply",
@@ -240,6 +309,18 @@ fn mistyped_arguments_are_refused_with_a_hint() {
         ("fit tube.npz -o out.glb --threads 0", &["'0'", "--threads"]),
         ("fit tube.npz", &["--output <FILE>"]),
         (
+            "fit tube.npz -o out.glb --method best",
+            &["'best'", "--method", "animation-space", "auto"],
+        ),
+        (
+            "compare tube.npz --methods ssd,best",
+            &["'best'", "--methods", "dual-quaternion"],
+        ),
+        (
+            "fit tube.npz -o out.glb --method animation-space --delta some",
+            &["'some'", "--delta", "auto or a number"],
+        ),
+        (
             "fit tube.npz -o out.glb --max-inflences 2",
             &["--max-inflences", "--max-influences"],
         ),
@@ -281,7 +362,7 @@ fn a_missed_tolerance_is_said_and_the_skin_is_kept() {
 #[test]
 fn every_command_explains_itself_with_an_example() {
     let scratch = Scratch::new();
-    for command in ["info", "convert", "fit", "eval", "demo"] {
+    for command in ["info", "convert", "fit", "compare", "eval", "demo"] {
         let run = scratch.dermis(&format!("{command} --help")).done();
         assert!(run.stdout.contains("Example"), "{run:#?}");
         let example = format!("  dermis {command} ");

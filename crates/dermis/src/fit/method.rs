@@ -25,6 +25,52 @@ pub enum Method {
 }
 
 impl Method {
+    /// Every method with its defaults, the simplest first: what `dermis compare` runs. A new method
+    /// joins the comparison by joining this list.
+    pub fn all(max_influences: usize) -> Vec<Self> {
+        let methods = [
+            Self::Ssd(SsdOptions::default()),
+            Self::PseudoBones(PseudoBoneOptions::default()),
+            Self::DualQuaternion(SsdOptions::default()),
+            Self::AnimSpace(AnimSpaceOptions::default()),
+            Self::MultiWeight(MultiWeightOptions::default()),
+        ];
+        methods
+            .into_iter()
+            .map(|method| method.with_max_influences(max_influences))
+            .collect()
+    }
+
+    /// Those of [`Method::all`] that [`Method::turns_with_the_character`]: what `--method auto`
+    /// chooses from, because held-out examples seldom tell on the others.
+    pub fn candidates(max_influences: usize) -> Vec<Self> {
+        let mut methods = Self::all(max_influences);
+        methods.retain(Self::turns_with_the_character);
+        methods
+    }
+
+    /// Whether turning the whole character turns the result and does nothing else.
+    ///
+    /// Multi-weight enveloping weighs the entries of a matrix one by one, and those do not turn one
+    /// by one: a character that faces another way than in the examples is distorted.
+    pub fn turns_with_the_character(&self) -> bool {
+        !matches!(self, Self::MultiWeight(_))
+    }
+
+    /// The method of a name, with its defaults; `None` for a name that no method has.
+    ///
+    /// ```
+    /// use dermis::fit::Method;
+    ///
+    /// let method = Method::from_key("animation-space").expect("it is one");
+    /// assert_eq!(method.title(), "animation space");
+    /// assert!(Method::from_key("magic").is_none());
+    /// ```
+    pub fn from_key(key: &str) -> Option<Self> {
+        let mut methods = Self::all(SsdOptions::default().max_influences).into_iter();
+        methods.find(|method| method.key() == key)
+    }
+
     /// The name that `--method` takes and files record.
     pub fn key(&self) -> &'static str {
         match self {
@@ -44,6 +90,42 @@ impl Method {
             Self::AnimSpace(_) => "animation space",
             Self::MultiWeight(_) => "multi-weight enveloping",
             Self::DualQuaternion(_) => "dual quaternion skinning",
+        }
+    }
+
+    /// Most bones that may move one vertex.
+    pub fn max_influences(&self) -> usize {
+        match self {
+            Self::Ssd(options) | Self::DualQuaternion(options) => options.max_influences,
+            Self::PseudoBones(options) => options.ssd.max_influences,
+            Self::AnimSpace(options) => options.max_influences,
+            Self::MultiWeight(options) => options.max_influences,
+        }
+    }
+
+    /// The same method with another number of bones that may move one vertex.
+    pub fn with_max_influences(mut self, max_influences: usize) -> Self {
+        match &mut self {
+            Self::Ssd(options) | Self::DualQuaternion(options) => {
+                options.max_influences = max_influences;
+            }
+            Self::PseudoBones(options) => options.ssd.max_influences = max_influences,
+            Self::AnimSpace(options) => options.max_influences = max_influences,
+            Self::MultiWeight(options) => options.max_influences = max_influences,
+        }
+        self
+    }
+
+    /// Checks that every option is in its range, before any work is done.
+    ///
+    /// # Errors
+    /// [`FitError::BadOption`] naming the first that is not.
+    pub fn check(&self) -> Result<(), FitError> {
+        match self {
+            Self::Ssd(options) | Self::DualQuaternion(options) => options.check(),
+            Self::PseudoBones(options) => options.ssd.check(),
+            Self::AnimSpace(options) => options.check(),
+            Self::MultiWeight(options) => options.check(),
         }
     }
 
@@ -71,5 +153,74 @@ impl Method {
                 Ok(fitted)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::measure;
+    use crate::progress::Silent;
+    use crate::synth::{TubeOptions, tube};
+
+    #[test]
+    fn every_method_has_a_name_of_its_own_and_takes_the_influences_asked_for() {
+        let methods = Method::all(3);
+        assert_eq!(methods[0].key(), "ssd", "the simplest comes first");
+        for (number, method) in methods.iter().enumerate() {
+            assert_eq!(method.max_influences(), 3, "{}", method.key());
+            let found = Method::from_key(method.key()).expect("its own name");
+            assert_eq!(found.title(), method.title(), "{}", method.key());
+            let same =
+                |other: &Method| other.key() == method.key() || other.title() == method.title();
+            assert!(!methods[..number].iter().any(same), "{}", method.key());
+        }
+    }
+
+    #[test]
+    fn auto_does_not_choose_what_breaks_when_the_character_turns() {
+        let keys: Vec<&str> = Method::candidates(4).iter().map(Method::key).collect();
+        assert!(keys.contains(&"animation-space"), "{keys:?}");
+        assert!(!keys.contains(&"mwe"), "{keys:?}");
+    }
+
+    #[test]
+    fn a_method_that_may_use_no_bone_is_refused() {
+        let none = Method::Ssd(SsdOptions::default()).with_max_influences(0);
+        let error = none.check().expect_err("no bone");
+        assert!(error.to_string().contains("max_influences"), "{error}");
+    }
+
+    #[test]
+    fn dual_quaternions_take_the_weights_of_linear_blend_skinning() {
+        let tube = tube(&TubeOptions {
+            ring_count: 9,
+            segment_count: 6,
+            bone_count: 2,
+            example_count: 4,
+        });
+        let which = [0, 1, 2, 3];
+        let fit = |method: Method| {
+            let fitted = method.fit(&tube.examples, &which, &Silent);
+            fitted.expect("a tube can be fitted").skin
+        };
+        let linear = fit(Method::Ssd(SsdOptions::default()));
+        let dual = fit(Method::DualQuaternion(SsdOptions::default()));
+        let VertexProgram::Ssd(weights) = &linear.program else {
+            panic!("linear blend skinning, found {}", linear.program.name());
+        };
+        let VertexProgram::DualQuaternion(blended) = &dual.program else {
+            panic!("dual quaternions, found {}", dual.program.name());
+        };
+        assert_eq!(&blended.weighted, weights, "the same numbers");
+        let error = |skin| {
+            measure(skin, &tube.examples, &which)
+                .expect("fits")
+                .total
+                .e_rms
+        };
+        // The tube was made by linear blending, so that is the truth and the other is not.
+        assert!(error(&linear) < 1e-6, "E_RMS {}", error(&linear));
+        assert!(error(&dual) > 0.1, "E_RMS {}", error(&dual));
     }
 }

@@ -1,6 +1,7 @@
 //! Ways to make a [`Skin`](crate::Skin) from examples: one file per way in, one kind of way out.
 
 mod anim_space;
+mod auto;
 mod bones;
 mod influence_set;
 mod method;
@@ -16,6 +17,7 @@ mod tetrahedron;
 mod under_determined;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
+pub use auto::{Budget, Candidate, Choice, Tried, choose_method};
 pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
@@ -24,7 +26,7 @@ pub use plain::{PlainFallback, plain_fallback};
 pub use plain_exact::{ExactSsd, exact_ssd, to_exact_ssd};
 pub use pose::{JointFreedom, PoseFit, PoseOptions, PoseSolver, fit_pose};
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
-pub use report::{FitReport, Fitted, HeldOut, RigDiagnosis, WeakBone, evaluate_fit};
+pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
 
 use crate::example::ExampleError;

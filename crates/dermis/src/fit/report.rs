@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::FitError;
 use super::under_determined::under_determined;
 use crate::example::{ExampleSet, Fold, Split};
-use crate::measure::{Cost, Measured, measure, measure_predictions};
+use crate::measure::{Cost, Measured, measure, measure_predictions, positive_or_one};
 use crate::skin::Skin;
 
 /// A skin and how it was found.
@@ -50,7 +50,7 @@ pub struct HeldOut {
     /// On the examples that the first of the skins was fitted to.
     pub training: Measured,
     /// One skin per fold.
-    skins: Vec<Skin>,
+    pub(super) skins: Vec<Skin>,
     /// Example and number of the skin that has not seen it.
     answers: Vec<(usize, usize)>,
 }
@@ -69,7 +69,7 @@ impl HeldOut {
 }
 
 /// What the training poses cannot tell.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RigDiagnosis {
     /// Pairs of bone and parent that move as one in every training pose: how weight is shared
@@ -79,8 +79,21 @@ pub struct RigDiagnosis {
     pub unused: Vec<String>,
     /// Bones whose vertices the training poses do not determine.
     pub under_determined: Vec<WeakBone>,
-    /// Pairs of examples in the same pose, by name.
-    pub repeated: Vec<[String; 2]>,
+    /// Examples in the same pose as an earlier one.
+    pub repeated: Vec<RepeatedPose>,
+}
+
+/// Two examples in the same pose.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RepeatedPose {
+    /// Names of the first example in the pose and of the later one.
+    pub examples: [String; 2],
+    /// Their numbers in the set.
+    pub indices: [usize; 2],
+    /// Largest distance between their meshes over the rest box's diagonal. Where it is not 0 no skin
+    /// can match both, for a skin knows nothing but the pose.
+    pub max_distance: f64,
 }
 
 /// A bone whose part in a fit the training poses leave open.
@@ -128,7 +141,8 @@ pub fn evaluate_fit(
     })
 }
 
-fn hold_out(
+/// Fits to the training part of each fold and measures the rest.
+pub(super) fn hold_out(
     set: &ExampleSet,
     folds: &[Fold],
     mut fit: impl FnMut(&[usize]) -> Result<Fitted, FitError>,
@@ -156,8 +170,8 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     let skeleton = set.skeleton();
     let poses: Vec<Vec<DAffine3>> = crate::measure::posed_from_rest(set, training);
     let extent = set.rest().bounds().diagonal();
-    // The skin may have derived bones beyond those of the examples; they follow and tell nothing.
-    let mut used = vec![false; skin.skeleton.bone_count()];
+    // A skin may have bones beside those of the examples, made by its method.
+    let mut used = vec![false; skin.skeleton.bone_count().max(skeleton.bone_count())];
     for bone in skin.program.bones() {
         used[bone.index()] = true;
     }
@@ -188,6 +202,118 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
         indistinct,
         unused,
         under_determined: under_determined(set, training, skin),
-        repeated: Vec::new(),
+        repeated: repeated(set, training, &poses),
+    }
+}
+
+/// Examples whose bones stand as in an earlier example, each with the first such.
+///
+/// Poses are compared with their neighbours in the order of one number that equal poses share,
+/// which takes O(n log n) comparisons unless many poses are nearly equal.
+fn repeated(set: &ExampleSet, which: &[usize], poses: &[Vec<DAffine3>]) -> Vec<RepeatedPose> {
+    // As between a bone and its parent: what single precision leaves between copies.
+    const NEAR: f64 = 1e-6;
+    let diagonal = positive_or_one(set.rest().bounds().diagonal());
+    let entries = |pose: &[DAffine3]| -> Vec<f64> {
+        pose.iter()
+            .flat_map(|m| {
+                let turned = m.matrix3.to_cols_array();
+                let moved = (m.translation / diagonal).to_array();
+                turned.into_iter().chain(moved)
+            })
+            .collect()
+    };
+    let rows: Vec<Vec<f64>> = poses.iter().map(|pose| entries(pose)).collect();
+    let sums: Vec<f64> = rows.iter().map(|row| row.iter().sum()).collect();
+    let window = NEAR * rows.first().map_or(0, Vec::len) as f64;
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|&a, &b| sums[a].total_cmp(&sums[b]).then(a.cmp(&b)));
+    let mut first_like: Vec<usize> = (0..rows.len()).collect();
+    for (place, &k) in order.iter().enumerate() {
+        let near = order[place + 1..]
+            .iter()
+            .take_while(|&&other| sums[other] - sums[k] <= window);
+        for &other in near {
+            let alike = |(a, b): (&f64, &f64)| (a - b).abs() <= NEAR;
+            if rows[k].iter().zip(&rows[other]).all(alike) {
+                let first = first_like[k].min(first_like[other]);
+                first_like[k] = first;
+                first_like[other] = first;
+            }
+        }
+    }
+    let later = |&k: &usize| first_like[k] != k;
+    (0..rows.len())
+        .filter(later)
+        .map(|k| {
+            let indices = [first_like[k], k].map(|k| which[k]);
+            let pair = indices.map(|k| &set.examples()[k]);
+            let distances = pair[0].positions.iter().zip(&pair[1].positions);
+            RepeatedPose {
+                examples: pair.map(|example| example.name.clone()),
+                indices,
+                max_distance: distances.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max) / diagonal,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+    use crate::fit::{SsdOptions, fit_ssd};
+    use crate::progress::Silent;
+    use crate::synth::{TubeOptions, tube};
+
+    fn tube_examples() -> ExampleSet {
+        let options = TubeOptions {
+            ring_count: 8,
+            segment_count: 6,
+            bone_count: 3,
+            example_count: 5,
+        };
+        tube(&options).examples
+    }
+
+    fn diagnosis(set: &ExampleSet) -> RigDiagnosis {
+        let report = evaluate_fit(set, &Split::TrainOnAll, |training| {
+            fit_ssd(set, training, &SsdOptions::default(), &Silent)
+        });
+        report.expect("a tube can be fitted").rig
+    }
+
+    #[test]
+    fn a_pose_given_twice_is_named_with_how_far_its_meshes_are_apart() {
+        let set = tube_examples();
+        assert!(diagnosis(&set).repeated.is_empty(), "all poses differ");
+        let mut examples = set.examples().to_vec();
+        let copy = |of: usize, name: &str| Example {
+            name: name.to_owned(),
+            ..examples[of].clone()
+        };
+        let (same, mut other, third) = (copy(1, "copy"), copy(3, "other"), copy(1, "again"));
+        let diagonal = set.rest().bounds().diagonal();
+        other.positions[7].z += 0.02 * diagonal;
+        // What single precision makes of a pose is the same pose.
+        for local in &mut other.pose.parent_from_bone {
+            local.translation = local.translation.as_vec3().as_dvec3();
+        }
+        examples.extend([same, other, third]);
+        let set = ExampleSet::new(set.rest().clone(), set.skeleton().clone(), examples)
+            .expect("still valid");
+        let found = diagnosis(&set).repeated;
+        let name = |k: usize| set.examples()[k].name.clone();
+        let pairs: Vec<[String; 2]> = found.iter().map(|r| r.examples.clone()).collect();
+        let expected = [
+            [name(1), "copy".to_owned()],
+            [name(3), "other".to_owned()],
+            [name(1), "again".to_owned()],
+        ];
+        assert_eq!(pairs, expected, "each with the first in its pose");
+        assert_eq!(found[2].indices, [1, 7], "by number");
+        assert_eq!(found[0].max_distance, 0.0, "the same mesh");
+        let apart = found[1].max_distance;
+        assert!((apart - 0.02).abs() < 1e-9, "found {apart}");
     }
 }

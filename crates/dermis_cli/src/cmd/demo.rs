@@ -3,16 +3,16 @@
 use std::io::Write;
 
 use anyhow::Context;
-use dermis::fit::SsdOptions;
+use dermis::fit::{Method, SsdOptions};
 use dermis::synth::{ArmOptions, arm};
 use dermis::{Clip, Pose, Split};
 use dermis_io::{Document, Frame, WriteOptions};
 
-use super::fit::{FitJob, skin_document};
+use super::fit::{Chosen, FitJob, skin_document};
 use crate::Outcome;
 use crate::args::{DemoArgs, Up};
 use crate::examples::Prepared;
-use crate::report::{self, Chosen, choose_examples, picture_rows};
+use crate::report::{self, Shown, choose_examples, picture_rows};
 use crate::talk::Talk;
 
 /// Frames per second of the demo's motion.
@@ -30,15 +30,15 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     ));
     let job = FitJob {
         prepared: &prepared,
-        options: SsdOptions::default(),
+        choice: Chosen::Asked(Method::Ssd(SsdOptions::default())),
         split: Split::EveryNth(4),
         up: Up::Y,
         command: report::command_line(),
     };
     let fitted = job.fit(talk)?;
     let chosen = choose_examples(&fitted);
-    let worst: Vec<Chosen> = chosen.into_iter().take(1).collect();
-    let picture = picture_rows(set, &fitted, &worst, Up::Y, 640, talk)?
+    let worst: Vec<Shown> = chosen.into_iter().take(1).collect();
+    let picture = picture_rows(&job, &fitted, &worst, 640, talk)?
         .remove(0)
         .to_png()?;
     let html = report::html(&job, &fitted, talk)?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let [examples, skin, page, png] =
         ["examples.npz", "arm.glb", "report.html", "worst.png"].map(|name| args.folder.join(name));
     dermis_io::write(&examples, &prepared.look, &WriteOptions::default())?;
-    let document = skin_document(&prepared, &fitted);
+    let document = skin_document(&prepared, job.method(), &fitted, false);
     dermis_io::write(&skin, &document, &WriteOptions::default())?;
     dermis_io::write_file(&png, &picture)?;
     dermis_io::write_file(&page, html.as_bytes())?;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
          {:<32} the worst pose it was not shown: look at the forearm, which collapses\n\
          {:<32} the skin with its clip: drop it into any glTF viewer\n\
          {:<32} the examples, for: dermis fit {} -o again.glb",
-        report::table(set, &fitted),
+        report::table(&job, &fitted),
         page.display(),
         png.display(),
         skin.display(),
@@ -103,5 +103,6 @@ fn make_arm() -> anyhow::Result<Prepared> {
         set,
         look,
         clips: vec![clip],
+        rig_skin: None,
     })
 }

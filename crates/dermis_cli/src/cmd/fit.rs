@@ -3,14 +3,15 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use dermis::fit::{Candidates, FitReport, SsdOptions, evaluate_fit, fit_ssd};
+use dermis::fit::{Choice, FitReport, Method, choose_method, evaluate_fit};
+use dermis::skin::DualQuaternionProgram;
 use dermis::{Split, VertexProgram};
 use dermis_io::{Document, Format, SkinRecord, WriteOptions};
 
-use super::read_inputs;
 use crate::Outcome;
 use crate::args::{FitArgs, Up};
-use crate::examples::{PoseSource, Prepared, parse_split, prepare};
+use crate::examples::{Prepared, parse_split, prepare_examples};
+use crate::plan::{Plan, Resolved};
 use crate::report;
 use crate::talk::Talk;
 
@@ -21,27 +22,21 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             args.output.display()
         );
     }
-    let options = SsdOptions {
-        max_influences: args.max_influences,
-        candidates: parse_candidates(&args.candidates)?,
-        rest_rounds: args.rest_rounds,
-        rest_stiffness: args.rest_stiffness,
+    let plan = Plan::new(&args.method)?;
+    let prepared = prepare_examples(&args.examples, talk)?;
+    let set = &prepared.set;
+    let split = parse_split(&args.examples.hold_out, set.examples().len())?;
+    let plain_exact = plan.plain_exact;
+    let choice = match plan.resolve(&prepared)? {
+        Resolved::One(method) => Chosen::Asked(method),
+        Resolved::Auto(budget) => {
+            let methods = Method::candidates(budget.max_influences);
+            Chosen::Best(choose_method(set, &split, &methods, &budget, talk)?)
+        }
     };
-    options.check()?;
-    let source = PoseSource {
-        skeleton: args.skeleton.as_deref(),
-        clip: args.clip.as_deref(),
-        fps: args.fps,
-    };
-    let prepared = prepare(
-        read_inputs(&args.inputs, &args.sequence, talk)?,
-        &source,
-        talk,
-    )?;
-    let split = parse_split(&args.hold_out, prepared.set.examples().len())?;
     let job = FitJob {
         prepared: &prepared,
-        options,
+        choice,
         split,
         up: args.up,
         command: report::command_line(),
@@ -53,7 +48,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         None => None,
     };
     talk.check_stopped()?;
-    let skin = skin_document(&prepared, &fitted);
+    let skin = skin_document(&prepared, job.method(), &fitted, plain_exact);
     dermis_io::write(&args.output, &skin, &WriteOptions::default())?;
     if let Some((path, page)) = page {
         dermis_io::write_file(path, page.as_bytes())?;
@@ -61,37 +56,63 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     talk.clear();
     let mut out = std::io::stdout().lock();
     let text = match args.json {
-        true => report::json(&prepared.set, &fitted)?,
-        false => report::table(&prepared.set, &fitted),
+        true => report::json(&job, &fitted)?,
+        false => report::table(&job, &fitted),
     };
     writeln!(out, "{text}").context("standard output cannot be written")?;
     talk.remark(format!("wrote {}", args.output.display()));
     if let Some(path) = &args.report {
         talk.remark(format!("wrote {}", path.display()));
     }
-    Ok(check_tolerance(&fitted, args.max_error, talk))
+    let target = check_target(&job, args.method.target_error, talk);
+    let tolerance = check_tolerance(&fitted, args.max_error, talk);
+    Ok(match (target, tolerance) {
+        (Outcome::Done, Outcome::Done) => Outcome::Done,
+        _ => Outcome::ToleranceMissed,
+    })
+}
+
+/// Who chose the method.
+pub(crate) enum Chosen {
+    /// The user.
+    Asked(Method),
+    /// Held-out error.
+    Best(Choice),
 }
 
 /// A fit with all that its report needs to know.
 pub(crate) struct FitJob<'a> {
     pub(crate) prepared: &'a Prepared,
-    pub(crate) options: SsdOptions,
+    pub(crate) choice: Chosen,
     pub(crate) split: Split,
     pub(crate) up: Up,
     pub(crate) command: String,
 }
 
 impl FitJob<'_> {
+    /// The method that is used.
+    pub(crate) fn method(&self) -> &Method {
+        match &self.choice {
+            Chosen::Asked(method) => method,
+            Chosen::Best(choice) => choice.method(),
+        }
+    }
+
     pub(crate) fn fit(&self, talk: &Talk) -> anyhow::Result<FitReport> {
         let set = &self.prepared.set;
         Ok(evaluate_fit(set, &self.split, |training| {
-            fit_ssd(set, training, &self.options, talk)
+            self.method().fit(set, training, talk)
         })?)
     }
 }
 
 /// The file that holds a fitted skin.
-pub(crate) fn skin_document(prepared: &Prepared, fitted: &FitReport) -> Document {
+pub(crate) fn skin_document(
+    prepared: &Prepared,
+    method: &Method,
+    fitted: &FitReport,
+    _plain_exact: bool,
+) -> Document {
     let look = &prepared.look;
     let mut document = Document {
         mesh: look.mesh.clone(),
@@ -103,7 +124,7 @@ pub(crate) fn skin_document(prepared: &Prepared, fitted: &FitReport) -> Document
         record: Some(SkinRecord {
             version: SkinRecord::VERSION,
             generator: format!("dermis {}", env!("CARGO_PKG_VERSION")),
-            method: "ssd".to_owned(),
+            method: method.key().to_owned(),
             max_influences: fitted.cost.max_influences,
             training: Some(fitted.overall.total.clone()),
             held_out: fitted.held_out.as_ref().map(|h| h.measured.total.clone()),
@@ -116,7 +137,9 @@ pub(crate) fn skin_document(prepared: &Prepared, fitted: &FitReport) -> Document
         clip.channels.retain(|channel| channel.bone().is_some());
     }
     document.clips.retain(|clip| !clip.channels.is_empty());
-    if let VertexProgram::Ssd(ssd) = &fitted.skin.program
+    if let VertexProgram::Ssd(ssd)
+    | VertexProgram::DualQuaternion(DualQuaternionProgram { weighted: ssd }) =
+        &fitted.skin.program
         && let Ok(moved) = look.mesh.with_positions(ssd.rest_positions.clone())
         && moved != look.mesh
     {
@@ -130,20 +153,19 @@ pub(crate) fn skin_document(prepared: &Prepared, fitted: &FitReport) -> Document
     document
 }
 
-fn parse_candidates(text: &str) -> anyhow::Result<Candidates> {
-    let count = |number: &str| match number.parse::<usize>() {
-        Ok(count) if count > 0 => Ok(count),
-        _ => bail!("--candidates {text}: expected all, a number such as 12, or near:N"),
-    };
-    Ok(match text.strip_prefix("near:") {
-        Some(number) => Candidates::BestNearby {
-            count: count(number)?,
-        },
-        None if text == "all" => Candidates::All,
-        None => Candidates::BestAlone {
-            count: count(text)?,
-        },
-    })
+fn check_target(job: &FitJob<'_>, target: Option<f64>, talk: &Talk) -> Outcome {
+    match (&job.choice, target) {
+        (Chosen::Best(choice), Some(target)) if !choice.reached => {
+            talk.remark(format!(
+                "target missed: no method reaches E_RMS {target} on held-out examples within the \
+                 budget; the best, {}, has {:.4}",
+                choice.method().title(),
+                choice.tried().held_out.e_rms
+            ));
+            Outcome::ToleranceMissed
+        }
+        _ => Outcome::Done,
+    }
 }
 
 fn check_tolerance(fitted: &FitReport, max_error: Option<f64>, talk: &Talk) -> Outcome {

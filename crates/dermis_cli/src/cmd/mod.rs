@@ -1,6 +1,7 @@
 //! One file per command: checks the arguments, calls the library, prints the result.
 
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod convert;
 mod cost_model;
 pub(crate) mod demo;
@@ -22,7 +23,11 @@ use crate::args::SequenceArgs;
 use crate::talk::Talk;
 
 /// Reads the inputs of a command and passes on what had to be repaired.
-fn read_inputs(inputs: &[PathBuf], args: &SequenceArgs, talk: &Talk) -> anyhow::Result<Document> {
+pub(crate) fn read_inputs(
+    inputs: &[PathBuf],
+    args: &SequenceArgs,
+    talk: &Talk,
+) -> anyhow::Result<Document> {
     let options = SequenceOptions {
         rest: args.rest.clone(),
         mesh: args.mesh.clone(),

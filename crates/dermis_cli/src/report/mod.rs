@@ -1,12 +1,24 @@
 //! Results as people want them: a table, JSON, and a page with pictures.
 
+mod charts;
+mod compare_html;
+mod compare_table;
 mod html;
+mod page;
 mod pictures;
 mod table;
 
+pub(crate) use compare_html::compare_html;
+pub(crate) use compare_table::{compare_json, compare_table};
 pub(crate) use html::html;
-pub(crate) use pictures::{Chosen, choose_examples, picture_rows};
+pub(crate) use pictures::{Shown, choose_examples, picture_rows};
 pub(crate) use table::{json, table};
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_uppercase());
+    first.into_iter().flatten().chain(chars).collect()
+}
 
 /// The command that is running, as one could type it again.
 pub(crate) fn command_line() -> String {

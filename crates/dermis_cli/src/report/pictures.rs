@@ -12,144 +12,181 @@ use dermis_render::{
 use glam::DVec3;
 
 use crate::args::Up;
+use crate::cmd::fit::FitJob;
 use crate::talk::Talk;
 
 /// An example to show, and why.
-pub(crate) struct Chosen {
+pub(crate) struct Shown {
     /// Number of the example in its set.
     pub(crate) index: usize,
     /// Such as "worst held-out pose".
     pub(crate) why: &'static str,
 }
 
-/// The worst example and two typical ones, held out if any are.
-pub(crate) fn choose_examples(fitted: &FitReport) -> Vec<Chosen> {
-    let (measured, worst_why) = match &fitted.held_out {
-        Some(held_out) => (&held_out.measured, "worst held-out pose"),
-        None => (&fitted.overall, "worst pose"),
-    };
-    let mut ranked: Vec<&ExampleMeasures> = measured.examples.iter().collect();
-    ranked.sort_by(|a, b| b.e_rms.total_cmp(&a.e_rms).then(a.index.cmp(&b.index)));
-    let at = |share: f64| ((ranked.len() - 1) as f64 * share).round() as usize;
-    let mut chosen: Vec<Chosen> = Vec::new();
-    if ranked.is_empty() {
-        return chosen;
+/// The examples that tell most about a fit: those held out if any are.
+pub(super) fn telling(fitted: &FitReport) -> (&[ExampleMeasures], &'static str) {
+    match &fitted.held_out {
+        Some(held_out) => (&held_out.measured.examples, "worst held-out pose"),
+        None => (&fitted.overall.examples, "worst pose"),
     }
-    for (place, why) in [
-        (0, worst_why),
-        (at(0.4), "typical pose"),
-        (at(0.6), "typical pose"),
-    ] {
-        let index = ranked[place].index;
-        if chosen.iter().all(|c| c.index != index) {
-            chosen.push(Chosen { index, why });
+}
+
+/// The worst example and two typical ones, held out if any are.
+pub(crate) fn choose_examples(fitted: &FitReport) -> Vec<Shown> {
+    let (examples, worst_why) = telling(fitted);
+    let errors = examples.iter().map(|m| (m.index, m.e_rms)).collect();
+    choose_by(errors, worst_why, &[0.4, 0.6])
+}
+
+/// The example of the largest error, and those at some shares of the way down from there.
+pub(super) fn choose_by(
+    mut errors: Vec<(usize, f64)>,
+    worst_why: &'static str,
+    typical: &[f64],
+) -> Vec<Shown> {
+    errors.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let last = errors.len().saturating_sub(1) as f64;
+    let places = typical
+        .iter()
+        .map(|share| ((last * share).round() as usize, "typical pose"));
+    let mut chosen: Vec<Shown> = Vec::new();
+    for (place, why) in std::iter::once((0, worst_why)).chain(places) {
+        if let Some(&(index, _)) = errors.get(place)
+            && chosen.iter().all(|c| c.index != index)
+        {
+            chosen.push(Shown { index, why });
         }
     }
     chosen
 }
 
+/// The skin that answers for an example: one that has not seen it, where there is one.
+pub(super) fn skin_for(fitted: &FitReport, example: usize) -> &Skin {
+    let held_out = fitted.held_out.as_ref();
+    held_out.map_or(&fitted.skin, |held_out| held_out.skin_for(example))
+}
+
 /// One row of three panels per chosen example: target, fit, error.
 pub(crate) fn picture_rows(
-    set: &ExampleSet,
+    job: &FitJob<'_>,
     fitted: &FitReport,
-    chosen: &[Chosen],
-    up: Up,
+    chosen: &[Shown],
     size: u32,
     talk: &Talk,
 ) -> anyhow::Result<Vec<Image>> {
     use dermis::progress::Progress;
-    let up_axis = match up {
-        Up::Y => UpAxis::Y,
-        Up::Z => UpAxis::Z,
-    };
-    let diagonal = set.rest().bounds().diagonal();
-    let skin_for = |k: usize| -> &Skin {
-        fitted
-            .held_out
-            .as_ref()
-            .map_or(&fitted.skin, |held_out| held_out.skin_for(k))
-    };
+    let set = &job.prepared.set;
     let mut shots = Vec::new();
     for c in chosen {
-        let example = &set.examples()[c.index];
-        let skin = skin_for(c.index);
-        let percent = vertex_distances(skin, example)?
-            .iter()
-            .map(|d| (100.0 * d / diagonal) as f32)
-            .collect();
-        shots.push(Shot {
-            name: format!("{} ({})", example.name, c.why),
-            target: single(&example.positions),
-            fit: single(&skin.evaluate(&example.pose)?),
-            percent,
-        });
+        shots.push(Shot::new(set, skin_for(fitted, c.index), c.index)?);
     }
     // One scale for all rows: the darkest colour is the largest error anywhere in them.
-    let errors = shots
-        .iter()
-        .flat_map(|shot: &Shot| shot.percent.iter().copied());
+    let errors = shots.iter().flat_map(|shot| shot.percent.iter().copied());
     let scale = HeatScale::fitting(errors, "% of size");
     let total = 3 * shots.len();
     let mut rows = Vec::new();
-    for (number, shot) in shots.iter().enumerate() {
-        let camera = Camera::three_quarter(&[&shot.target, &shot.fit], up_axis, 1.0);
-        let ground = lowest(&[&shot.target, &shot.fit], up_axis);
-        let view = View {
-            triangles: set.rest().triangles(),
-            camera: &camera,
-            ground: Ground {
-                up_axis,
-                height: Some(ground),
-                ..Ground::default()
-            },
-            size,
-        };
-        let heat = Paint::Heat {
-            values: &shot.percent,
-            scale: scale.clone(),
-        };
-        let worst = shot.percent.iter().copied().fold(0.0, f32::max);
+    for (number, (shot, c)) in shots.iter().zip(chosen).enumerate() {
+        let example = &set.examples()[c.index];
+        let target = single(&example.positions);
+        let view = View::new(set, &[&target, &shot.fit], job.up, size);
         let panels = [
             Panel::new(
-                view.draw(&shot.target, None)?,
-                format!("example: {}", shot.name),
+                view.draw(&target, None)?,
+                format!("example: {} ({})", example.name, c.why),
             ),
-            Panel::new(view.draw(&shot.fit, None)?, "linear blend skinning"),
+            Panel::new(view.draw(&shot.fit, None)?, job.method().title()),
             Panel::new(
-                view.draw(&shot.fit, Some(heat))?,
-                format!("error, at most {worst:.2}% of the diagonal"),
+                view.draw(&shot.fit, Some(shot.heat(&scale)))?,
+                format!("error, at most {:.2}% of the diagonal", shot.worst()),
             ),
         ];
-        // Pictures are shown at about half their size: text this large reads as body text.
-        let text_px = size as f32 / 22.0;
-        let style = SheetStyle {
-            legend: Some(scale.legend(LegendSide::Vertical, size - 60, text_px)),
-            caption_px: text_px,
-            ..SheetStyle::default()
-        };
-        rows.push(sheet(&panels, &style));
+        rows.push(sheet(&panels, &style(&scale, size, 3)));
         talk.report("drawing", 3 * (number + 1), total);
         talk.check_stopped()?;
     }
     Ok(rows)
 }
 
-struct Shot {
-    name: String,
-    target: Vec<Vec3>,
-    fit: Vec<Vec3>,
-    percent: Vec<f32>,
+/// So many panels in a row, with the scale's legend at the right end.
+pub(super) fn style(scale: &HeatScale, size: u32, columns: usize) -> SheetStyle {
+    // Three pictures in a row are shown at about half their size, more of them smaller: text this
+    // large reads as body text.
+    let text_px = size as f32 / 22.0 * (columns as f32 / 3.0).max(1.0);
+    SheetStyle {
+        columns: Some(columns),
+        legend: Some(scale.legend(LegendSide::Vertical, size - 60, text_px)),
+        caption_px: text_px,
+        ..SheetStyle::default()
+    }
 }
 
-struct View<'a> {
+/// What a skin makes of one example.
+pub(super) struct Shot {
+    pub(super) fit: Vec<Vec3>,
+    /// Distance of each vertex from the example, in per cent of the rest box's diagonal.
+    pub(super) percent: Vec<f32>,
+}
+
+impl Shot {
+    pub(super) fn new(set: &ExampleSet, skin: &Skin, index: usize) -> anyhow::Result<Self> {
+        let example = &set.examples()[index];
+        let diagonal = set.rest().bounds().diagonal();
+        let percent = vertex_distances(skin, example)?
+            .iter()
+            .map(|d| (100.0 * d / diagonal) as f32)
+            .collect();
+        Ok(Self {
+            fit: single(&skin.evaluate(&example.pose)?),
+            percent,
+        })
+    }
+
+    /// The largest distance.
+    pub(super) fn worst(&self) -> f32 {
+        self.percent.iter().copied().fold(0.0, f32::max)
+    }
+
+    /// The distances as colours.
+    pub(super) fn heat(&self, scale: &HeatScale) -> Paint<'_> {
+        Paint::Heat {
+            values: &self.percent,
+            scale: scale.clone(),
+        }
+    }
+}
+
+/// One place to look from, for pictures that are to be compared.
+pub(super) struct View<'a> {
     triangles: &'a [[u32; 3]],
-    camera: &'a Camera,
+    camera: Camera,
     ground: Ground,
     size: u32,
 }
 
-impl View<'_> {
-    fn draw(&self, positions: &[Vec3], paint: Option<Paint<'_>>) -> anyhow::Result<Image> {
+impl<'a> View<'a> {
+    /// A view that has all of some meshes in it.
+    pub(super) fn new(set: &'a ExampleSet, meshes: &[&[Vec3]], up: Up, size: u32) -> Self {
+        let up_axis = match up {
+            Up::Y => UpAxis::Y,
+            Up::Z => UpAxis::Z,
+        };
+        Self {
+            triangles: set.rest().triangles(),
+            camera: Camera::three_quarter(meshes, up_axis, 1.0),
+            ground: Ground {
+                up_axis,
+                height: Some(lowest(meshes, up_axis)),
+                ..Ground::default()
+            },
+            size,
+        }
+    }
+
+    pub(super) fn draw(
+        &self,
+        positions: &[Vec3],
+        paint: Option<Paint<'_>>,
+    ) -> anyhow::Result<Image> {
         let normals = smooth_normals(positions, self.triangles);
         let surface = Surface::new(positions, &normals, self.triangles);
         let surface = match paint {
@@ -161,11 +198,11 @@ impl View<'_> {
             ground: Some(self.ground),
             ..Scene::default()
         };
-        render(&scene, self.camera, self.size, self.size).context("the picture cannot be drawn")
+        render(&scene, &self.camera, self.size, self.size).context("the picture cannot be drawn")
     }
 }
 
-fn single(positions: &[DVec3]) -> Vec<Vec3> {
+pub(super) fn single(positions: &[DVec3]) -> Vec<Vec3> {
     positions.iter().map(|p| p.as_vec3()).collect()
 }
 

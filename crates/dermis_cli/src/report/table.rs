@@ -3,15 +3,18 @@
 use std::fmt::Write;
 
 use anyhow::Context;
-use dermis::ExampleSet;
-use dermis::fit::FitReport;
+use dermis::fit::{Choice, FitReport, RepeatedPose};
 use dermis::measure::Measures;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::cmd::fit::{Chosen, FitJob};
 use crate::talk::plural;
 
+/// Meshes of one pose that are further apart than this, in shares of the diagonal, are different.
+const SAME_MESH: f64 = 1e-5;
+
 /// The error table, with one line of cost and one for each thing to know.
-pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
+pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport) -> String {
     let mut text = String::new();
     let mut line = |parts: std::fmt::Arguments<'_>| {
         // Writing to a string cannot fail.
@@ -36,16 +39,31 @@ pub(crate) fn table(set: &ExampleSet, fitted: &FitReport) -> String {
     }
     let cost = &fitted.cost;
     line(format_args!(
-        "{} vertices, {} bones, {:.2} influences per vertex (at most {}), {:.1} bytes per vertex, \
-         fitted in {:.2} s",
-        set.rest().vertex_count(),
+        "{}: {} vertices, {} bones, {:.2} influences per vertex (at most {}), {:.1} bytes per \
+         vertex, fitted in {:.2} s",
+        job.method().title(),
+        job.prepared.set.rest().vertex_count(),
         cost.palette_size,
         cost.mean_influences,
         cost.max_influences,
         cost.bytes_per_vertex,
         fitted.fit_seconds
     ));
-    for note in remarks(fitted) {
+    if let Chosen::Best(choice) = &job.choice {
+        line(format_args!(
+            "  {:<18}{:>11}{:>10}{:>9}{:>14}{:>10}",
+            "tried", "influences", "E_RMS", "EE %", "bytes/vertex", "seconds"
+        ));
+        for Row { cells, chosen } in candidates(choice) {
+            let [key, influences, e_rms, ee, bytes, seconds, words] = cells;
+            let mark = if chosen { "*" } else { " " };
+            let text = format!(
+                "{mark} {key:<18}{influences:>11}{e_rms:>10}{ee:>9}{bytes:>14}{seconds:>10}  {words}"
+            );
+            line(format_args!("{}", text.trim_end()));
+        }
+    }
+    for note in remarks(job, fitted) {
         line(format_args!("{note}"));
     }
     text.truncate(text.trim_end().len());
@@ -71,8 +89,62 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
+/// A line of the list of candidates.
+pub(super) struct Row {
+    /// Method, influences, E_RMS, EE, bytes per vertex, seconds, and words.
+    pub(super) cells: [String; 7],
+    pub(super) chosen: bool,
+}
+
+/// What was tried, in words and numbers.
+pub(super) fn candidates(choice: &Choice) -> Vec<Row> {
+    let row = |(number, candidate): (usize, &dermis::fit::Candidate)| {
+        let dash = || "-".to_owned();
+        let chosen = number == choice.chosen;
+        let mut cells = [
+            candidate.method.key().to_owned(),
+            candidate.method.max_influences().to_string(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            String::new(),
+        ];
+        match &candidate.outcome {
+            Ok(tried) => {
+                let ee = tried.held_out.enveloping_error_percent;
+                cells[2] = short(tried.held_out.e_rms);
+                cells[3] = ee.map_or_else(dash, |ee| format!("{ee:.2}"));
+                cells[4] = format!("{:.1}", tried.cost.bytes_per_vertex);
+                cells[5] = format!("{:.2}", tried.seconds);
+                if chosen {
+                    cells[6] = "chosen".to_owned();
+                } else if !tried.affordable {
+                    cells[6] = "too large".to_owned();
+                }
+            }
+            Err(error) => cells[6] = error.to_string(),
+        }
+        Row { cells, chosen }
+    };
+    choice.candidates.iter().enumerate().map(row).collect()
+}
+
 /// What a user should know about the result beside the numbers.
-pub(super) fn remarks(fitted: &FitReport) -> Vec<String> {
+pub(super) fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
+    let mut remarks = rig_remarks(fitted);
+    if let Chosen::Best(choice) = &job.choice {
+        remarks.push(format!(
+            "the method was chosen among {} by its error on held-out examples, which is therefore a \
+             little lower than on poses that had no part in the choice",
+            choice.candidates.len()
+        ));
+    }
+    remarks
+}
+
+/// What a user should know about the examples and the bones.
+pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
     let mut remarks = Vec::new();
     // Beyond any fit that was only poor: a twentieth of the model, on average over all vertices.
     if fitted.overall.total.mean_distance > 0.05 {
@@ -109,6 +181,16 @@ pub(super) fn remarks(fitted: &FitReport) -> Vec<String> {
             list(&fitted.rig.unused)
         ));
     }
+    if !fitted.rig.under_determined.is_empty() {
+        let weak = &fitted.rig.under_determined;
+        let names: Vec<String> = weak.iter().map(|w| w.bone.clone()).collect();
+        remarks.push(format!(
+            "the examples leave {} under-determined (more unknowns than poses): {}",
+            plural(names.len(), "bone"),
+            list(&names)
+        ));
+    }
+    remarks.extend(repeated(&fitted.rig.repeated));
     if fitted.cost.max_influences > 4 {
         remarks.push(format!(
             "up to {} bones move a vertex: players that read only four show an approximation",
@@ -118,12 +200,56 @@ pub(super) fn remarks(fitted: &FitReport) -> Vec<String> {
     remarks
 }
 
+/// Poses given more than once: those that contradict each other, and those that add nothing.
+fn repeated(pairs: &[RepeatedPose]) -> Vec<String> {
+    let (same, different): (Vec<_>, Vec<_>) = pairs
+        .iter()
+        .partition(|pair| pair.max_distance <= SAME_MESH);
+    let name = |pair: &&RepeatedPose| {
+        let ([a, b], [first, later]) = (&pair.examples, pair.indices);
+        match a == b {
+            true => format!("number {first} and number {later} ({a})"),
+            false => format!("{a} and {b}"),
+        }
+    };
+    let names = |pairs: &[&RepeatedPose]| {
+        let named: Vec<String> = pairs.iter().take(3).map(name).collect();
+        match pairs.len().saturating_sub(3) {
+            0 => named.join(", "),
+            more => format!("{}, and {}", named.join(", "), plural(more, "more pair")),
+        }
+    };
+    let mut remarks = Vec::new();
+    if !different.is_empty() {
+        let apart = different.iter().map(|pair| pair.max_distance);
+        remarks.push(format!(
+            "examples {} are the same pose with different meshes, up to {:.2}% of the size apart: a \
+             skin knows only the pose, so none can match both",
+            names(&different),
+            100.0 * apart.fold(0.0, f64::max)
+        ));
+    }
+    if !same.is_empty() {
+        remarks.push(format!(
+            "examples {} are the same pose and the same mesh: they count twice, and one that is held \
+             out while the other is not tests nothing",
+            names(&same)
+        ));
+    }
+    remarks
+}
+
 /// The same as JSON, example by example.
-pub(crate) fn json(set: &ExampleSet, fitted: &FitReport) -> anyhow::Result<String> {
+pub(crate) fn json(job: &FitJob<'_>, fitted: &FitReport) -> anyhow::Result<String> {
+    let choice = match &job.choice {
+        Chosen::Asked(_) => Value::Null,
+        Chosen::Best(choice) => json_of_choice(choice),
+    };
     let held_out = fitted.held_out.as_ref();
     let value = json!({
-        "vertices": set.rest().vertex_count(),
-        "method": "ssd",
+        "vertices": job.prepared.set.rest().vertex_count(),
+        "method": job.method().key(),
+        "choice": choice,
         "overall": fitted.overall.total,
         "training": held_out.map(|h| &h.training.total),
         "heldOut": held_out.map(|h| &h.measured.total),
@@ -135,4 +261,28 @@ pub(crate) fn json(set: &ExampleSet, fitted: &FitReport) -> anyhow::Result<Strin
         "fitSeconds": fitted.fit_seconds,
     });
     serde_json::to_string_pretty(&value).context("measures are plain JSON")
+}
+
+fn json_of_choice(choice: &Choice) -> Value {
+    let candidates: Vec<Value> = choice
+        .candidates
+        .iter()
+        .map(|candidate| {
+            let tried = candidate.outcome.as_ref().ok();
+            json!({
+                "method": candidate.method.key(),
+                "maxInfluences": candidate.method.max_influences(),
+                "heldOut": tried.map(|t| &t.held_out),
+                "cost": tried.map(|t| &t.cost),
+                "seconds": tried.map(|t| t.seconds),
+                "affordable": tried.map(|t| t.affordable),
+                "error": candidate.outcome.as_ref().err().map(ToString::to_string),
+            })
+        })
+        .collect();
+    json!({
+        "candidates": candidates,
+        "chosen": choice.chosen,
+        "reached": choice.reached,
+    })
 }

@@ -1,0 +1,380 @@
+//! Several ways to fit on one set of examples: the library side of `dermis compare`.
+//!
+//! Each method is fitted with the same examples held out and measured on the same poses; then all
+//! skins are packed and timed in turn, so that whatever else the machine does meets them alike. A
+//! method that cannot be fitted keeps its row with the reason, and the others go on.
+
+mod advice;
+
+use serde::Serialize;
+
+use crate::example::{ExampleSet, Split};
+use crate::fit::{FitError, FitReport, Method, evaluate_fit};
+use crate::measure::Measures;
+use crate::progress::Progress;
+use crate::run::timing::TimingOptions;
+use crate::run::{PackOptions, PackedSkin, RunError};
+use crate::skin::{Skin, SkinError, VertexProgram};
+
+/// How methods are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompareOptions {
+    /// How the evaluation of each skin is timed; default seven runs of 20 ms on one thread.
+    pub timing: TimingOptions,
+    /// In how many of the examples' poses, spread evenly; at least 1, default 3. The time is the
+    /// mean over them.
+    pub timed_poses: usize,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self {
+            timing: TimingOptions::default(),
+            timed_poses: 3,
+        }
+    }
+}
+
+impl CompareOptions {
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`FitError::BadOption`] naming the first that is not.
+    pub fn check(&self) -> Result<(), FitError> {
+        if self.timed_poses == 0 {
+            return Err(FitError::BadOption {
+                option: "timed_poses",
+                problem: "at least 1 pose must be timed".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What players that know only plain glTF make of a skin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Playback {
+    /// They show it as it is: linear blend skinning with at most four bones per vertex.
+    Exact,
+    /// They show an approximation: influences beyond the fourth, or what animation-space vectors add
+    /// to weights, are lost unless the exact form is exported.
+    Approximation,
+    /// No plain skin moves like it: it needs the run-time of dermis, or another that knows the model.
+    OwnRuntime,
+}
+
+impl Playback {
+    /// What players make of this skin.
+    pub fn of(skin: &Skin) -> Self {
+        match &skin.program {
+            VertexProgram::Ssd(_) if skin.program.max_influences() <= 4 => Self::Exact,
+            VertexProgram::Ssd(_) | VertexProgram::Linear(_) => Self::Approximation,
+            VertexProgram::MultiWeight(_) | VertexProgram::DualQuaternion(_) => Self::OwnRuntime,
+        }
+    }
+
+    /// The answer to "does it play in stock engines?"
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Exact => "yes",
+            Self::Approximation => "as an approximation",
+            Self::OwnRuntime => "needs dermis runtime",
+        }
+    }
+}
+
+/// Why a method has no numbers.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// It could not be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// Its skin could not be packed or evaluated.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Its skin does not take the examples' poses.
+    #[error(transparent)]
+    Skin(#[from] SkinError),
+}
+
+/// One method's row.
+#[derive(Debug, Clone)]
+pub struct ComparisonRow {
+    /// The method.
+    pub method: Method,
+    /// Its numbers, or why it has none.
+    pub outcome: Result<Compared, RowError>,
+}
+
+/// What is known about a method after a comparison.
+#[derive(Debug, Clone)]
+pub struct Compared {
+    /// The fit: the skin, its measures and its cost in bytes.
+    pub report: FitReport,
+    /// Nanoseconds of one thread for one vertex, positions only.
+    pub ns_per_vertex: f64,
+    /// What players that know only plain glTF make of the skin.
+    pub playback: Playback,
+}
+
+impl Compared {
+    /// On held-out examples where there are some, else on all.
+    pub fn tested(&self) -> &Measures {
+        match &self.report.held_out {
+            Some(held_out) => &held_out.measured.total,
+            None => &self.report.overall.total,
+        }
+    }
+
+    /// On the examples that the fit behind [`Compared::tested`] has seen.
+    pub fn trained(&self) -> &Measures {
+        match &self.report.held_out {
+            Some(held_out) => &held_out.training.total,
+            None => &self.report.overall.total,
+        }
+    }
+}
+
+/// All rows, in the order of the methods.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// One per method.
+    pub rows: Vec<ComparisonRow>,
+}
+
+/// Fits every method, measures it and times it.
+///
+/// ```
+/// use dermis::Split;
+/// use dermis::compare::{CompareOptions, compare};
+/// use dermis::fit::Method;
+/// use dermis::progress::Silent;
+/// use dermis::synth::{TubeOptions, tube};
+///
+/// let options = TubeOptions { ring_count: 8, segment_count: 6, bone_count: 3, example_count: 8 };
+/// let tube = tube(&options).examples;
+/// let methods = ["ssd", "dual-quaternion"].map(|key| Method::from_key(key).expect("one"));
+/// let options = CompareOptions::default();
+/// let comparison = compare(&tube, &Split::EveryNth(4), &methods, &options, &Silent)?;
+/// // The tube was made by linear blending.
+/// assert!(comparison.advice()[0].starts_with("Linear blend skinning"));
+/// # Ok::<(), dermis::fit::FitError>(())
+/// ```
+///
+/// # Errors
+/// [`FitError::Examples`] for a split that leaves nothing to fit, [`FitError::BadOption`], and
+/// [`FitError::Stopped`]. A method that fails is no error: see [`ComparisonRow::outcome`].
+pub fn compare(
+    set: &ExampleSet,
+    split: &Split,
+    methods: &[Method],
+    options: &CompareOptions,
+    progress: &dyn Progress,
+) -> Result<Comparison, FitError> {
+    options.check()?;
+    set.folds(split)?;
+    let mut fits = Vec::with_capacity(methods.len());
+    for method in methods {
+        let progress = Named {
+            progress,
+            name: method.key(),
+        };
+        let report = evaluate_fit(set, split, |training| method.fit(set, training, &progress));
+        if let Err(FitError::Stopped) = report {
+            return Err(FitError::Stopped);
+        }
+        fits.push(report.map_err(RowError::from));
+    }
+    let times = time_skins(set, &fits, options, progress)?;
+    let rows = methods
+        .iter()
+        .zip(fits)
+        .zip(times)
+        .map(|((method, fit), time)| ComparisonRow {
+            method: method.clone(),
+            outcome: fit.and_then(|report| {
+                Ok(Compared {
+                    ns_per_vertex: time?,
+                    playback: Playback::of(&report.skin),
+                    report,
+                })
+            }),
+        })
+        .collect();
+    Ok(Comparison { rows })
+}
+
+/// Says which method a stage belongs to.
+struct Named<'a> {
+    progress: &'a dyn Progress,
+    name: &'a str,
+}
+
+impl Progress for Named<'_> {
+    fn report(&self, stage: &str, done: usize, total: usize) -> bool {
+        let stage = format!("{}: {stage}", self.name);
+        self.progress.report(&stage, done, total)
+    }
+}
+
+/// Nanoseconds per vertex of every skin that there is; whatever stands for the others is not used.
+fn time_skins(
+    set: &ExampleSet,
+    fits: &[Result<FitReport, RowError>],
+    options: &CompareOptions,
+    progress: &dyn Progress,
+) -> Result<Vec<Result<f64, RowError>>, FitError> {
+    let poses = spread(set.examples().len(), options.timed_poses);
+    let packed: Vec<Option<Result<PackedSkin, RowError>>> = fits
+        .iter()
+        .map(|fit| {
+            let report = fit.as_ref().ok()?;
+            Some(PackedSkin::new(&report.skin, &PackOptions::default()).map_err(RowError::from))
+        })
+        .collect();
+    let mut times: Vec<Result<f64, RowError>> = vec![Ok(0.0); fits.len()];
+    let total = poses.len() * fits.len();
+    for (round, &k) in poses.iter().enumerate() {
+        for (number, (fit, packed)) in fits.iter().zip(&packed).enumerate() {
+            if !progress.report("timing", round * fits.len() + number, total) {
+                return Err(FitError::Stopped);
+            }
+            let (Ok(report), Some(packed)) = (fit, packed) else {
+                continue;
+            };
+            let timed = packed.as_ref().map_err(Clone::clone).and_then(|packed| {
+                let posed = report.skin.run_pose_program(&set.examples()[k].pose)?;
+                let frame = packed.frame(&posed)?;
+                Ok(packed.time(&frame.inputs(), &options.timing)?.ns_per_vertex)
+            });
+            times[number] = match (&times[number], timed) {
+                (Ok(sum), Ok(ns)) => Ok(sum + ns / poses.len() as f64),
+                (Err(error), _) => Err(error.clone()),
+                (Ok(_), Err(error)) => Err(error),
+            };
+        }
+    }
+    Ok(times)
+}
+
+/// At most `wanted` of so many items, evenly spread.
+fn spread(count: usize, wanted: usize) -> Vec<usize> {
+    let wanted = wanted.min(count);
+    (0..wanted)
+        .map(|n| (2 * n + 1) * count / (2 * wanted))
+        .collect()
+}
+
+impl Comparison {
+    /// Methods that have numbers.
+    pub fn compared(&self) -> impl Iterator<Item = (&Method, &Compared)> {
+        self.rows
+            .iter()
+            .filter_map(|row| Some((&row.method, row.outcome.as_ref().ok()?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::SsdOptions;
+    use crate::progress::Silent;
+    use crate::synth::{TubeOptions, tube};
+    use std::time::Duration;
+
+    fn small_tube() -> ExampleSet {
+        let options = TubeOptions {
+            ring_count: 9,
+            segment_count: 6,
+            bone_count: 3,
+            example_count: 8,
+        };
+        tube(&options).examples
+    }
+
+    fn quick() -> CompareOptions {
+        CompareOptions {
+            timing: TimingOptions {
+                runs: 1,
+                run_time: Duration::from_micros(50),
+                ..TimingOptions::default()
+            },
+            timed_poses: 2,
+        }
+    }
+
+    fn ssd(max_influences: usize) -> Method {
+        Method::Ssd(SsdOptions::default()).with_max_influences(max_influences)
+    }
+
+    #[test]
+    fn a_method_that_fails_keeps_its_row_and_the_others_go_on() {
+        let set = small_tube();
+        let methods = [ssd(0), ssd(2)];
+        let found = compare(&set, &Split::EveryNth(4), &methods, &quick(), &Silent);
+        let found = found.expect("one of them can be fitted");
+        let reason = found.rows[0].outcome.as_ref().expect_err("no influence");
+        assert!(reason.to_string().contains("max_influences"), "{reason}");
+        let fitted = found.rows[1].outcome.as_ref().expect("two influences");
+        assert!(fitted.ns_per_vertex > 0.0, "it was timed");
+        assert_eq!(fitted.playback, Playback::Exact, "a plain skin");
+        assert_eq!(fitted.tested().example_count, 2, "every fourth of eight");
+        let last = found.advice().pop().expect("advice");
+        assert!(last.contains("has no numbers"), "{last}");
+    }
+
+    #[test]
+    fn the_advice_names_the_best_and_what_is_nearly_as_good() {
+        let set = small_tube();
+        let methods = [ssd(2), Method::DualQuaternion(SsdOptions::default())];
+        let found = compare(&set, &Split::EveryNth(4), &methods, &quick(), &Silent);
+        let advice = found.expect("both can be fitted").advice();
+        assert!(
+            advice[0].starts_with("Linear blend skinning has the lowest"),
+            "{advice:?}"
+        );
+        assert!(
+            advice[0].contains("dual quaternion"),
+            "the worst too: {advice:?}"
+        );
+        assert!(
+            advice.iter().any(|s| s.contains("plays in stock")),
+            "{advice:?}"
+        );
+    }
+
+    #[test]
+    fn a_split_that_leaves_nothing_is_an_error() {
+        let all = Split::HoldOut((0..8).collect());
+        let found = compare(&small_tube(), &all, &[ssd(2)], &quick(), &Silent);
+        let error = found.expect_err("nothing left to fit");
+        assert!(error.to_string().contains("none would be left"), "{error}");
+    }
+
+    #[test]
+    fn who_stops_gets_no_table() {
+        struct Stop;
+        impl Progress for Stop {
+            fn report(&self, _: &str, _: usize, _: usize) -> bool {
+                false
+            }
+        }
+        let found = compare(
+            &small_tube(),
+            &Split::TrainOnAll,
+            &[ssd(2)],
+            &quick(),
+            &Stop,
+        );
+        assert_eq!(found.expect_err("stopped"), FitError::Stopped, "at once");
+    }
+
+    #[test]
+    fn timed_poses_are_spread_over_all() {
+        assert_eq!(spread(9, 3), [1, 4, 7], "the middles of thirds");
+        assert_eq!(spread(2, 3), [0, 1], "no more than there are");
+        assert_eq!(spread(0, 3), [0usize; 0], "of none, none");
+    }
+}

@@ -1,0 +1,316 @@
+//! What the numbers of a comparison say, in sentences.
+
+use super::{Compared, Comparison, Playback};
+use crate::fit::Method;
+
+/// Errors below this `E_RMS` are rounding, and their ratios mean nothing.
+const ROUNDING: f64 = 1e-3;
+/// Held-out error over training error from which a method counts as overfitting.
+const OVERFIT: f64 = 1.5;
+/// Error over the lowest within which a cheaper method is worth naming.
+const NEARLY_AS_GOOD: f64 = 1.1;
+
+impl Comparison {
+    /// What the numbers say, a sentence each. Times have no part in it, so it is the same each time.
+    pub fn advice(&self) -> Vec<String> {
+        let rows: Vec<(&Method, &Compared)> = self.compared().collect();
+        let error = |c: &Compared| c.tested().e_rms;
+        let best = rows
+            .iter()
+            .min_by(|(_, a), (_, b)| error(a).total_cmp(&error(b)));
+        let mut advice = Vec::new();
+        if let Some(&(method, best)) = best {
+            advice.push(lowest(method, best, &rows));
+            advice.extend(fragile(method, &rows));
+            advice.extend(cheaper(method, best, &rows));
+            advice.extend(overfitting(&rows));
+            advice.extend(playable(method, best, &rows));
+            advice.extend(hopeless(best));
+        }
+        for row in &self.rows {
+            if let Err(reason) = &row.outcome {
+                advice.push(format!(
+                    "{} has no numbers: {reason}.",
+                    capitalized(row.method.title())
+                ));
+            }
+        }
+        advice
+    }
+}
+
+/// A method and its numbers.
+type Entry<'a> = (&'a Method, &'a Compared);
+
+fn lowest(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> String {
+    let where_ = match best.report.held_out {
+        Some(_) => "on the held-out examples",
+        None => "on the examples themselves, of which none was held out",
+    };
+    let worst = rows
+        .iter()
+        .max_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))
+        .filter(|(other, _)| other.key() != method.key());
+    let span = worst.map_or(String::new(), |(other, worst)| {
+        format!(
+            "; the highest is {} of {}",
+            short(worst.tested().e_rms),
+            other.title()
+        )
+    });
+    format!(
+        "{} has the lowest error {where_}: E_RMS {}{span}.",
+        capitalized(method.title()),
+        short(best.tested().e_rms)
+    )
+}
+
+fn cheaper(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<String> {
+    let limit = (NEARLY_AS_GOOD * best.tested().e_rms).max(ROUNDING);
+    let bytes = |c: &Compared| c.report.cost.bytes_per_vertex;
+    let (other, cheapest) = rows
+        .iter()
+        .filter(|(_, c)| c.tested().e_rms <= limit)
+        .min_by(|(_, a), (_, b)| bytes(a).total_cmp(&bytes(b)))?;
+    // Less than a tenth fewer bytes are no reason to choose another method.
+    (other.key() != method.key() && bytes(cheapest) < 0.9 * bytes(best)).then(|| {
+        format!(
+            "{} comes within 10% of the lowest error ({}) with {:.0} bytes per vertex instead of {:.0}.",
+            capitalized(other.title()),
+            short(cheapest.tested().e_rms),
+            bytes(cheapest),
+            bytes(best)
+        )
+    })
+}
+
+/// Held-out examples seldom turn the whole character, so they do not tell on a method that cannot.
+fn fragile(method: &Method, rows: &[Entry<'_>]) -> Option<String> {
+    if method.turns_with_the_character() {
+        return None;
+    }
+    let safe = rows
+        .iter()
+        .filter(|(other, _)| other.turns_with_the_character())
+        .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms));
+    let instead = safe.map_or(String::new(), |(other, c)| {
+        format!(
+            "; of the others {} is best, with {} and {:.0} bytes per vertex",
+            other.title(),
+            short(c.tested().e_rms),
+            c.report.cost.bytes_per_vertex
+        )
+    });
+    Some(format!(
+        "But it distorts a character that faces another way than in the examples{instead}."
+    ))
+}
+
+fn overfitting(rows: &[Entry<'_>]) -> Option<String> {
+    let found: Vec<String> = rows
+        .iter()
+        .filter(|(_, c)| c.overfits())
+        .map(|(method, c)| {
+            format!(
+                "{} ({} on what it was fitted to, {} on what it was not)",
+                method.title(),
+                short(c.trained().e_rms),
+                short(c.tested().e_rms)
+            )
+        })
+        .collect();
+    let remedy = match found.len() == rows.len() {
+        true => "the examples are too few, or those held out are unlike the others",
+        false => "more examples, fewer influences or more smoothing would help it",
+    };
+    (!found.is_empty()).then(|| {
+        format!(
+            "Much worse on held-out examples than on its own: {}; {remedy}.",
+            found.join(", ")
+        )
+    })
+}
+
+fn playable(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<String> {
+    let exact: Vec<&Entry<'_>> = rows
+        .iter()
+        .filter(|(_, c)| c.playback == Playback::Exact)
+        .collect();
+    let (other, c) = exact
+        .iter()
+        .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))?;
+    // Players cannot place bones that follow from others: they play what was baked.
+    let baked = match c.report.skin.derived.is_empty() {
+        true => "",
+        false => " (in the clips of the file, into which its extra bones are baked)",
+    };
+    if other.key() == method.key() {
+        let alone = match exact.len() {
+            1 if rows.len() > 1 => ", the only one here that does",
+            _ => "",
+        };
+        let title = capitalized(method.title());
+        return Some(format!(
+            "{title} plays in stock glTF players as it is{baked}{alone}."
+        ));
+    }
+    Some(format!(
+        "Of those that play in stock glTF players as they are, {} is best, with {}{baked}; of {} \
+         players show an approximation{}.",
+        other.title(),
+        short(c.tested().e_rms),
+        method.title(),
+        match best.playback {
+            Playback::OwnRuntime => "",
+            _ => ", unless the exact form is exported",
+        }
+    ))
+}
+
+/// Nothing here helps when even the best is hardly better than no blending at all.
+fn hopeless(best: &Compared) -> Option<String> {
+    let percent = best.tested().enveloping_error_percent?;
+    (percent > 90.0 && best.tested().e_rms > ROUNDING).then(|| {
+        format!(
+            "Even the best is hardly better than following one bone rigidly (EE {percent:.0}%): \
+             the shape depends on more than these bones, or the poses do not belong to the meshes."
+        )
+    })
+}
+
+/// Three decimals, or the order of magnitude where those would say only zero.
+fn short(value: f64) -> String {
+    match value != 0.0 && value < 5e-4 {
+        true => format!("{value:.0e}"),
+        false => format!("{value:.3}"),
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
+impl Compared {
+    /// True when the error on unseen examples is much larger than on those that the fit saw.
+    fn overfits(&self) -> bool {
+        let (seen, unseen) = (self.trained().e_rms, self.tested().e_rms);
+        unseen > ROUNDING && unseen > OVERFIT * seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::compare::{CompareOptions, compare};
+    use crate::example::Split;
+    use crate::progress::Silent;
+    use crate::run::timing::TimingOptions;
+    use crate::synth::{TubeOptions, tube};
+
+    /// Rows with errors on training and held-out examples, and bytes per vertex, as wished for.
+    fn rows(wishes: &[(&str, [f64; 2], f64)]) -> Comparison {
+        let set = tube(&TubeOptions {
+            ring_count: 4,
+            segment_count: 3,
+            bone_count: 2,
+            example_count: 4,
+        })
+        .examples;
+        let options = CompareOptions {
+            timing: TimingOptions {
+                runs: 1,
+                run_time: Duration::from_micros(10),
+                ..TimingOptions::default()
+            },
+            timed_poses: 1,
+        };
+        let ssd = Method::from_key("ssd").expect("a method");
+        let methods = vec![ssd; wishes.len()];
+        let found = compare(&set, &Split::EveryNth(4), &methods, &options, &Silent);
+        let mut found = found.expect("a tube can be fitted");
+        for (row, (key, [trained, tested], bytes)) in found.rows.iter_mut().zip(wishes) {
+            row.method = Method::from_key(key).expect("a method");
+            let report = &mut row.outcome.as_mut().expect("fitted").report;
+            report.cost.bytes_per_vertex = *bytes;
+            let held_out = report.held_out.as_mut().expect("one was held out");
+            held_out.training.total.e_rms = *trained;
+            held_out.measured.total.e_rms = *tested;
+        }
+        found
+    }
+
+    #[track_caller]
+    fn assert_said(advice: &[String], parts: &[&str]) {
+        let said = |sentence: &&String| parts.iter().all(|part| sentence.contains(part));
+        assert!(advice.iter().any(|s| said(&s)), "{parts:?} in {advice:#?}");
+    }
+
+    #[test]
+    fn a_smaller_method_that_is_nearly_as_good_is_named() {
+        let near = rows(&[
+            ("ssd", [2.0, 2.1], 30.0),
+            ("animation-space", [1.9, 2.0], 66.0),
+        ]);
+        let advice = near.advice();
+        assert_said(&advice, &["Animation space has the lowest error", "2.000"]);
+        assert_said(
+            &advice,
+            &["within 10%", "2.100", "30 bytes", "instead of 66"],
+        );
+        let far = rows(&[
+            ("ssd", [3.0, 3.1], 30.0),
+            ("animation-space", [1.9, 2.0], 66.0),
+        ]);
+        let said = far.advice().iter().any(|s| s.contains("within 10%"));
+        assert!(
+            !said,
+            "a third more is not nearly as good: {:#?}",
+            far.advice()
+        );
+    }
+
+    #[test]
+    fn learning_by_heart_is_named() {
+        let one = rows(&[
+            ("ssd", [2.0, 2.1], 30.0),
+            ("animation-space", [0.5, 1.9], 66.0),
+        ]);
+        let parts = [
+            "Much worse",
+            "animation space (0.500",
+            "1.900",
+            "more examples",
+        ];
+        assert_said(&one.advice(), &parts);
+        let both = rows(&[
+            ("ssd", [1.0, 2.1], 30.0),
+            ("animation-space", [0.5, 1.9], 66.0),
+        ]);
+        assert_said(&both.advice(), &["Much worse", "too few"]);
+        let none = rows(&[("ssd", [2.0, 2.1], 30.0)]);
+        assert!(
+            !none.advice().iter().any(|s| s.contains("Much worse")),
+            "5% is little"
+        );
+    }
+
+    #[test]
+    fn the_best_that_cannot_turn_comes_with_a_warning() {
+        let found = rows(&[("ssd", [2.0, 2.1], 30.0), ("mwe", [0.9, 1.0], 200.0)]);
+        let advice = found.advice();
+        assert!(
+            advice[0].starts_with("Multi-weight enveloping"),
+            "{advice:#?}"
+        );
+        assert!(advice[1].contains("faces another way"), "{advice:#?}");
+        assert!(
+            advice[1].contains("linear blend skinning is best"),
+            "{advice:#?}"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! `dermis compare`: every method on the same examples.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use dermis::compare::{CompareOptions, Comparison, compare};
+use dermis::fit::Method;
+use dermis_io::{IoError, WriteOptions};
+
+use super::fit::skin_document;
+use crate::Outcome;
+use crate::args::CompareArgs;
+use crate::examples::{Prepared, parse_split, prepare_examples};
+use crate::report;
+use crate::talk::Talk;
+
+pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    let methods: Vec<Method> = Method::all(args.max_influences)
+        .into_iter()
+        .filter(|method| {
+            args.methods.is_empty() || args.methods.iter().any(|key| key == method.key())
+        })
+        .collect();
+    let prepared = prepare_examples(&args.examples, talk)?;
+    let set = &prepared.set;
+    let split = parse_split(&args.examples.hold_out, set.examples().len())?;
+    if set
+        .folds(&split)?
+        .iter()
+        .all(|fold| fold.held_out.is_empty())
+    {
+        talk.remark(
+            "warning: nothing is held out, so the numbers say how well each method repeats the \
+             examples, which favours the one with the most unknowns; --hold-out every:4 or one would \
+             say how well it does in other poses",
+        );
+    }
+    let comparison = compare(set, &split, &methods, &CompareOptions::default(), talk)?;
+    let page = match &args.report {
+        Some(path) => {
+            let command = report::command_line();
+            let page = report::compare_html(&prepared, &comparison, args.up, &command, talk)?;
+            Some((path, page))
+        }
+        None => None,
+    };
+    talk.check_stopped()?;
+    if let Some(folder) = &args.save {
+        save(&prepared, &comparison, folder, talk)?;
+    }
+    if let Some((path, page)) = &page {
+        dermis_io::write_file(path, page.as_bytes())?;
+    }
+    talk.clear();
+    let text = match args.json {
+        true => report::compare_json(set, &comparison)?,
+        false => report::compare_table(set, &comparison),
+    };
+    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    if let Some(path) = &args.report {
+        talk.remark(format!("wrote {}", path.display()));
+    }
+    // A table of reasons is no comparison.
+    match comparison
+        .rows
+        .iter()
+        .find_map(|row| row.outcome.as_ref().err())
+    {
+        Some(reason) if comparison.compared().next().is_none() => {
+            Err(anyhow::anyhow!("no method could be fitted: {reason}"))
+        }
+        _ => Ok(Outcome::Done),
+    }
+}
+
+/// Writes every skin that there is. One that its format cannot hold does not keep the others back.
+fn save(
+    prepared: &Prepared,
+    comparison: &Comparison,
+    folder: &Path,
+    talk: &Talk,
+) -> anyhow::Result<()> {
+    for (method, compared) in comparison.compared() {
+        let path = folder.join(format!("{}.glb", method.key()));
+        let document = skin_document(prepared, method, &compared.report, false);
+        match dermis_io::write(&path, &document, &WriteOptions::default()) {
+            Ok(_) => talk.remark(format!("wrote {}", path.display())),
+            Err(IoError::Content { fault, .. }) => {
+                talk.remark(format!("note: {} is not written: {fault}", path.display()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Raw arguments of a fitting method, as typed; `plan` says which of them belong together.
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use dermis::fit::Method;
+
+use crate::args::parse_positive;
+
+const WEIGHTS: &str = "For ssd, pseudo-bones and dual-quaternion";
+const FREE: &str = "For animation-space and mwe";
+const AUTO: &str = "For auto";
+
+/// The method of a fit. Flags that only some methods have are optional here, so that one given to
+/// another method can be refused.
+#[derive(Debug, Args)]
+pub(crate) struct MethodArgs {
+    /// How to fit; auto tries all but mwe and takes the best on held-out examples.
+    #[arg(long, value_name = "METHOD", default_value = "ssd", value_parser = method_or_auto())]
+    pub(crate) method: String,
+    /// Most bones that may move one vertex.
+    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
+    pub(crate) max_influences: usize,
+    /// Bones each vertex chooses from: all, N best alone, or near:N for those of its neighbours too
+    /// [default: all]
+    #[arg(long, value_name = "WHICH", help_heading = WEIGHTS)]
+    pub(crate) candidates: Option<String>,
+    /// Rounds of fitting the rest positions too, in turn with the weights [default: 0]
+    #[arg(long, value_name = "N", help_heading = WEIGHTS)]
+    pub(crate) rest_rounds: Option<usize>,
+    /// How strongly fitted rest positions are held at the given ones [default: 0.01]
+    #[arg(long, value_name = "S", help_heading = WEIGHTS)]
+    pub(crate) rest_stiffness: Option<f64>,
+    /// Smoothing along edges: a number, larger is smoother, or auto for the best on examples held
+    /// out of the fit [default: auto]
+    #[arg(long, value_name = "DELTA", value_parser = parse_delta, help_heading = FREE)]
+    pub(crate) delta: Option<Delta>,
+    /// Smoothing of each vertex alone, by a pull towards zero; for animation-space instead of --delta
+    #[arg(long, value_name = "LAMBDA", conflicts_with = "delta", help_heading = FREE)]
+    pub(crate) lambda: Option<f64>,
+    /// What smoothing pulls towards: zero, or the linear blend skin of the same examples
+    /// [default: zero]
+    #[arg(long, value_enum, help_heading = FREE)]
+    pub(crate) prior: Option<PriorArg>,
+    /// How the system of all vertices is solved [default: auto]
+    #[arg(long, value_enum, help_heading = FREE)]
+    pub(crate) solver: Option<SolverArg>,
+    /// Which bones each vertex may use: auto, skin (those that move it in the examples' file or in
+    /// --skeleton), or a JSON file with the vertices or the colours of each bone [default: auto]
+    #[arg(long, value_name = "WHICH", help_heading = FREE)]
+    pub(crate) influences: Option<String>,
+    /// Let stock players show animation space exactly, at up to four joints per bone.
+    #[arg(long, help_heading = FREE)]
+    pub(crate) plain_exact: bool,
+    /// Largest skin to choose, in bytes per vertex
+    #[arg(long, value_name = "BYTES", help_heading = AUTO)]
+    pub(crate) max_bytes_per_vertex: Option<f64>,
+    /// The held-out E_RMS to reach with as few bytes as possible; if none does the best is taken and
+    /// the exit code is 1
+    #[arg(long, value_name = "E_RMS", help_heading = AUTO)]
+    pub(crate) target_error: Option<f64>,
+}
+
+/// `--delta`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Delta {
+    /// By held-out error.
+    Auto,
+    /// As given.
+    Fixed(f64),
+}
+
+/// `--prior`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PriorArg {
+    /// As the papers do.
+    Zero,
+    /// The linear blend skin of the same examples.
+    Ssd,
+}
+
+/// `--solver`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SolverArg {
+    /// By size.
+    Auto,
+    /// Sparse Cholesky.
+    Cholesky,
+    /// Conjugate gradients.
+    Cg,
+}
+
+/// The names of all methods: a method that joins the library's list can be asked for at once.
+pub(crate) fn method_keys() -> PossibleValuesParser {
+    let methods = Method::all(1);
+    PossibleValuesParser::new(methods.iter().map(Method::key).collect::<Vec<_>>())
+}
+
+fn method_or_auto() -> PossibleValuesParser {
+    let methods = Method::all(1);
+    let keys = methods.iter().map(Method::key).chain(["auto"]);
+    PossibleValuesParser::new(keys.collect::<Vec<_>>())
+}
+
+fn parse_delta(text: &str) -> Result<Delta, String> {
+    match text.parse::<f64>() {
+        _ if text == "auto" => Ok(Delta::Auto),
+        Ok(delta) if delta >= 0.0 && delta.is_finite() => Ok(Delta::Fixed(delta)),
+        _ => Err("expected auto or a number of at least 0, such as 0.005".to_owned()),
+    }
+}

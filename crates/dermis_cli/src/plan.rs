@@ -1,0 +1,293 @@
+//! Checked arguments: which method a fit uses, and whether every flag belongs to it.
+
+use anyhow::bail;
+use dermis::fit::{
+    AnimSpaceOptions, Budget, Candidates, GlobalSolver, InfluenceChoice, Method,
+    MultiWeightOptions, Prior, PseudoBoneOptions, Smoothing, SsdOptions,
+};
+
+use crate::examples::Prepared;
+use crate::influences::InfluenceSource;
+use crate::method_args::{Delta, MethodArgs, PriorArg, SolverArg};
+
+/// What `dermis fit` will do.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    way: Way,
+    influences: InfluenceSource,
+    /// Whether stock players should get the exact form.
+    pub(crate) plain_exact: bool,
+}
+
+#[derive(Debug)]
+enum Way {
+    One(Method),
+    Auto(Budget),
+}
+
+/// The plan with everything that the examples had to say.
+pub(crate) enum Resolved {
+    /// Use this method.
+    One(Method),
+    /// Choose one.
+    Auto(Budget),
+}
+
+const WEIGHTED: &[&str] = &["ssd", "pseudo-bones", "dual-quaternion"];
+const SPACE: &[&str] = &["animation-space"];
+const FREE: &[&str] = &["animation-space", "mwe"];
+const AUTO: &[&str] = &["auto"];
+
+impl Plan {
+    /// Checks the flags of a method against each other, before any file is read.
+    pub(crate) fn new(args: &MethodArgs) -> anyhow::Result<Self> {
+        refuse_foreign_flags(args)?;
+        let way = match args.method.as_str() {
+            "auto" => {
+                let budget = Budget {
+                    max_influences: args.max_influences,
+                    max_bytes_per_vertex: args.max_bytes_per_vertex,
+                    target_error: args.target_error,
+                };
+                budget.check()?;
+                Way::Auto(budget)
+            }
+            key => {
+                let method = method(key, args)?;
+                method.check()?;
+                Way::One(method)
+            }
+        };
+        Ok(Self {
+            way,
+            influences: InfluenceSource::parse(args.influences.as_deref().unwrap_or("auto"))?,
+            plain_exact: args.plain_exact,
+        })
+    }
+
+    /// Looks up in the examples what the plan takes from them.
+    pub(crate) fn resolve(self, prepared: &Prepared) -> anyhow::Result<Resolved> {
+        Ok(match self.way {
+            Way::Auto(budget) => Resolved::Auto(budget),
+            Way::One(mut method) => {
+                if let Method::AnimSpace(AnimSpaceOptions { influences, .. })
+                | Method::MultiWeight(MultiWeightOptions { influences, .. }) = &mut method
+                {
+                    *influences = match self.influences.sets(prepared)? {
+                        Some(sets) => InfluenceChoice::Given(sets),
+                        None => InfluenceChoice::Automatic,
+                    };
+                }
+                Resolved::One(method)
+            }
+        })
+    }
+}
+
+/// One sentence for the first flag that the chosen method does not have.
+fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
+    let chosen = args.method.as_str();
+    for (flag, given, methods) in [
+        ("--candidates", args.candidates.is_some(), WEIGHTED),
+        ("--rest-rounds", args.rest_rounds.is_some(), WEIGHTED),
+        ("--rest-stiffness", args.rest_stiffness.is_some(), WEIGHTED),
+        ("--delta", args.delta.is_some(), SPACE),
+        ("--lambda", args.lambda.is_some(), FREE),
+        ("--prior", args.prior.is_some(), SPACE),
+        ("--solver", args.solver.is_some(), SPACE),
+        ("--influences", args.influences.is_some(), FREE),
+        (
+            "--plain-exact",
+            args.plain_exact,
+            &["animation-space", "auto"],
+        ),
+        (
+            "--max-bytes-per-vertex",
+            args.max_bytes_per_vertex.is_some(),
+            AUTO,
+        ),
+        ("--target-error", args.target_error.is_some(), AUTO),
+    ] {
+        if given && !methods.contains(&chosen) {
+            let (last, others) = methods.split_last().expect("every flag has a method");
+            let list = match others {
+                [] => (*last).to_owned(),
+                _ => format!("{} and {last}", others.join(", ")),
+            };
+            bail!("{flag} belongs to --method {list}, not to {chosen}");
+        }
+    }
+    if args.lambda.is_some() && args.solver.is_some() {
+        bail!("--solver has nothing to solve with --lambda, which fits each vertex alone");
+    }
+    Ok(())
+}
+
+fn method(key: &str, args: &MethodArgs) -> anyhow::Result<Method> {
+    let Some(method) = Method::from_key(key) else {
+        bail!("--method {key}: no such method");
+    };
+    Ok(match method.with_max_influences(args.max_influences) {
+        Method::Ssd(options) => Method::Ssd(weights(options, args)?),
+        Method::DualQuaternion(options) => Method::DualQuaternion(weights(options, args)?),
+        Method::PseudoBones(options) => Method::PseudoBones(PseudoBoneOptions {
+            ssd: weights(options.ssd.clone(), args)?,
+            ..options
+        }),
+        Method::AnimSpace(options) => Method::AnimSpace(animation_space(options, args)),
+        Method::MultiWeight(options) => Method::MultiWeight(MultiWeightOptions {
+            lambda: args.lambda.unwrap_or(options.lambda),
+            ..options
+        }),
+        other => other,
+    })
+}
+
+fn weights(options: SsdOptions, args: &MethodArgs) -> anyhow::Result<SsdOptions> {
+    Ok(SsdOptions {
+        candidates: match &args.candidates {
+            Some(text) => parse_candidates(text)?,
+            None => options.candidates,
+        },
+        rest_rounds: args.rest_rounds.unwrap_or(options.rest_rounds),
+        rest_stiffness: args.rest_stiffness.unwrap_or(options.rest_stiffness),
+        ..options
+    })
+}
+
+fn animation_space(options: AnimSpaceOptions, args: &MethodArgs) -> AnimSpaceOptions {
+    let smoothing = match (args.lambda, args.delta) {
+        (Some(lambda), _) => Smoothing::Ridge { lambda },
+        (None, Some(Delta::Fixed(delta))) => Smoothing::Edges { delta },
+        (None, Some(Delta::Auto) | None) => options.smoothing,
+    };
+    AnimSpaceOptions {
+        smoothing,
+        prior: match args.prior {
+            Some(PriorArg::Zero) => Prior::Zero,
+            Some(PriorArg::Ssd) => Prior::Ssd,
+            None => options.prior,
+        },
+        solver: match args.solver {
+            Some(SolverArg::Auto) => GlobalSolver::Auto,
+            Some(SolverArg::Cholesky) => GlobalSolver::Cholesky,
+            Some(SolverArg::Cg) => GlobalSolver::ConjugateGradients,
+            None => options.solver,
+        },
+        ..options
+    }
+}
+
+fn parse_candidates(text: &str) -> anyhow::Result<Candidates> {
+    let count = |number: &str| match number.parse::<usize>() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => bail!("--candidates {text}: expected all, a number such as 12, or near:N"),
+    };
+    Ok(match text.strip_prefix("near:") {
+        Some(number) => Candidates::BestNearby {
+            count: count(number)?,
+        },
+        None if text == "all" => Candidates::All,
+        None => Candidates::BestAlone {
+            count: count(text)?,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn plan(flags: &str) -> anyhow::Result<Plan> {
+        let words = "dermis fit in.npz -o out.glb".split(' ');
+        let words = words.chain(flags.split(' ').filter(|word| !word.is_empty()));
+        match Cli::try_parse_from(words)?.command {
+            Command::Fit(args) => Plan::new(&args.method),
+            _ => unreachable!("it is fit"),
+        }
+    }
+
+    fn method_of(flags: &str) -> Method {
+        match plan(flags).expect("a good plan").way {
+            Way::One(method) => method,
+            Way::Auto(budget) => panic!("one method, found {budget:?}"),
+        }
+    }
+
+    #[test]
+    fn without_flags_every_method_has_the_librarys_defaults() {
+        for method in Method::all(4) {
+            let found = method_of(&format!("--method {}", method.key()));
+            assert_eq!(found, method, "the flags share the library's defaults");
+        }
+        assert_eq!(method_of("").key(), "ssd", "the method unless one is named");
+    }
+
+    #[test]
+    fn flags_reach_the_options_of_their_method() {
+        let Method::PseudoBones(options) =
+            method_of("--method pseudo-bones --candidates near:3 --rest-rounds 2")
+        else {
+            panic!("pseudo-bones");
+        };
+        let near = Candidates::BestNearby { count: 3 };
+        assert_eq!(options.ssd.candidates, near, "--candidates");
+        assert_eq!(options.ssd.rest_rounds, 2, "--rest-rounds");
+
+        let space = "--method animation-space --max-influences 3";
+        let found = method_of(&format!("{space} --delta 0.01 --prior ssd --solver cg"));
+        let expected = Method::AnimSpace(AnimSpaceOptions {
+            max_influences: 3,
+            smoothing: Smoothing::Edges { delta: 0.01 },
+            prior: Prior::Ssd,
+            solver: GlobalSolver::ConjugateGradients,
+            ..AnimSpaceOptions::default()
+        });
+        assert_eq!(found, expected, "--delta --prior --solver");
+        let Method::AnimSpace(found) = method_of(&format!("{space} --lambda 0.1")) else {
+            panic!("animation space");
+        };
+        assert_eq!(
+            found.smoothing,
+            Smoothing::Ridge { lambda: 0.1 },
+            "--lambda"
+        );
+
+        let Method::MultiWeight(found) = method_of("--method mwe --lambda 0.5") else {
+            panic!("multi-weight enveloping");
+        };
+        assert_eq!(found.lambda, 0.5, "--lambda");
+    }
+
+    #[test]
+    fn a_flag_of_another_method_is_refused_in_one_sentence() {
+        for (flags, sentence) in [
+            (
+                "--delta 0.1",
+                "--delta belongs to --method animation-space, not to ssd",
+            ),
+            (
+                "--method animation-space --candidates 4",
+                "--candidates belongs to --method ssd, pseudo-bones and dual-quaternion, not to \
+                 animation-space",
+            ),
+            (
+                "--method mwe --plain-exact",
+                "--plain-exact belongs to --method animation-space and auto, not to mwe",
+            ),
+            (
+                "--method ssd --target-error 1",
+                "--target-error belongs to --method auto, not to ssd",
+            ),
+            (
+                "--method animation-space --lambda 0.1 --solver cg",
+                "--solver has nothing to solve with --lambda, which fits each vertex alone",
+            ),
+        ] {
+            let error = plan(flags).expect_err(flags);
+            assert_eq!(error.to_string(), sentence, "{flags}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Charts of error: over the examples, over the rounds of a fit, and against what a skin costs.
+
+use dermis::compare::{Compared, Comparison};
+use dermis::fit::{FitReport, Method};
+use dermis::measure::ExampleMeasures;
+use dermis_render::{Axis, Chart, Draw, Marker, Point, Series};
+
+use super::page::CHART_WIDTH;
+
+/// Errors of which one is so many times another are drawn on a logarithmic axis.
+const FAR_APART: f64 = 20.0;
+
+/// E_RMS of every example in order; those held out as open circles.
+pub(super) fn error_chart(method: &Method, fitted: &FitReport) -> Chart {
+    Chart {
+        x: Axis::linear("example"),
+        y: Axis::linear("E_RMS").from_zero(),
+        series: vec![example_series(method.title(), fitted)],
+        open_means: "held out".to_owned(),
+        width: CHART_WIDTH,
+        ..Chart::default()
+    }
+}
+
+/// The same with a line for every method.
+pub(super) fn error_charts(comparison: &Comparison) -> Chart {
+    let series: Vec<Series> = comparison
+        .compared()
+        .map(|(method, c)| example_series(method.key(), &c.report))
+        .collect();
+    let held_out = comparison
+        .compared()
+        .any(|(_, c)| c.report.held_out.is_some());
+    Chart {
+        x: Axis::linear("example"),
+        y: error_axis("E_RMS", comparison),
+        series,
+        open_means: if held_out { "held out" } else { "" }.to_owned(),
+        width: CHART_WIDTH,
+        height: 400,
+        ..Chart::default()
+    }
+}
+
+fn example_series(name: &str, fitted: &FitReport) -> Series {
+    let point = |m: &ExampleMeasures, marker: Marker| {
+        let title = format!(
+            "{}: E_RMS {:.3}, largest {:.2}%",
+            m.name,
+            m.e_rms,
+            100.0 * m.max_distance
+        );
+        Point::new(m.index as f64, m.e_rms)
+            .titled(title)
+            .marked(marker)
+    };
+    let mut points: Vec<Point> = match &fitted.held_out {
+        None => fitted
+            .overall
+            .examples
+            .iter()
+            .map(|m| point(m, Marker::Filled))
+            .collect(),
+        Some(held_out) => {
+            let seen = held_out.training.examples.iter();
+            // With each example held out in turn, the first fold's training examples are among them.
+            let seen = seen
+                .filter(|m| !held_out.contains(m.index))
+                .map(|m| point(m, Marker::Filled));
+            seen.chain(
+                held_out
+                    .measured
+                    .examples
+                    .iter()
+                    .map(|m| point(m, Marker::Open)),
+            )
+            .collect()
+        }
+    };
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    Series::new(name, Draw::LineAndPoints, points)
+}
+
+/// Error after each round of a fit.
+pub(super) fn round_chart(fitted: &FitReport) -> Chart {
+    let points: Vec<Point> = fitted
+        .round_errors
+        .iter()
+        .enumerate()
+        .map(|(round, &error)| Point::new(round as f64, error))
+        .collect();
+    Chart {
+        x: Axis::linear("round of rest positions and weights"),
+        y: Axis::linear("rms distance, model units").from_zero(),
+        series: vec![Series::new("all examples", Draw::LineAndPoints, points)],
+        width: CHART_WIDTH,
+        ..Chart::default()
+    }
+}
+
+/// Error against time and against size, a point per method: low and left is good.
+pub(super) fn cost_charts(comparison: &Comparison) -> [Chart; 2] {
+    let chart = |title: &str, label: &str, cost: fn(&Compared) -> f64| {
+        let series = comparison.compared().map(|(method, c)| {
+            let (x, y) = (cost(c), c.tested().e_rms);
+            let point = Point::new(x, y).titled(format!("E_RMS {y:.3} at {x:.2} {label}"));
+            Series::new(method.key(), Draw::Points, [point])
+        });
+        Chart {
+            title: title.to_owned(),
+            x: Axis::linear(label).from_zero(),
+            y: error_axis("E_RMS", comparison),
+            series: series.collect(),
+            width: CHART_WIDTH / 2 - 10,
+            height: 340,
+            ..Chart::default()
+        }
+    };
+    [
+        chart("Error against time", "ns per vertex", |c| c.ns_per_vertex),
+        chart("Error against size", "bytes per vertex", |c| {
+            c.report.cost.bytes_per_vertex
+        }),
+    ]
+}
+
+fn error_axis(label: &str, comparison: &Comparison) -> Axis {
+    let errors = || comparison.compared().map(|(_, c)| c.tested().e_rms);
+    let (low, high) = (
+        errors().fold(f64::INFINITY, f64::min),
+        errors().fold(0.0, f64::max),
+    );
+    match low > 0.0 && high > FAR_APART * low {
+        true => Axis::log10(label),
+        false => Axis::linear(label).from_zero(),
+    }
+}
