@@ -83,7 +83,7 @@ fn save(
 ) -> anyhow::Result<()> {
     for (method, compared) in comparison.compared() {
         let path = folder.join(format!("{}.glb", method.key()));
-        let document = skin_document(prepared, method, &compared.report, false);
+        let document = skin_document(prepared, method, &compared.report, false, talk)?;
         match dermis_io::write(&path, &document, &WriteOptions::default()) {
             Ok(_) => talk.remark(format!("wrote {}", path.display())),
             Err(IoError::Content { fault, .. }) => {

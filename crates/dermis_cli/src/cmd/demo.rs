@@ -47,7 +47,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let [examples, skin, page, png] =
         ["examples.npz", "arm.glb", "report.html", "worst.png"].map(|name| args.folder.join(name));
     dermis_io::write(&examples, &prepared.look, &WriteOptions::default())?;
-    let document = skin_document(&prepared, job.method(), &fitted, false);
+    let document = skin_document(&prepared, job.method(), &fitted, false, talk)?;
     dermis_io::write(&skin, &document, &WriteOptions::default())?;
     dermis_io::write_file(&png, &picture)?;
     dermis_io::write_file(&page, html.as_bytes())?;

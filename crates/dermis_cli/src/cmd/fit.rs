@@ -3,17 +3,23 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use dermis::fit::{Choice, FitReport, Method, choose_method, evaluate_fit};
+use dermis::fit::{
+    Choice, FitReport, Method, choose_method, evaluate_fit, exact_ssd, plain_fallback,
+};
+use dermis::rig::joint_statistics;
 use dermis::skin::DualQuaternionProgram;
-use dermis::{Split, VertexProgram};
-use dermis_io::{Document, Format, SkinRecord, WriteOptions};
+use dermis::{Clip, Pose, Split, VertexProgram};
+use dermis_io::{Document, FallbackError, Format, SkinRecord, WriteOptions};
 
 use crate::Outcome;
 use crate::args::{FitArgs, Up};
 use crate::examples::{Prepared, parse_split, prepare_examples};
 use crate::plan::{Plan, Resolved};
 use crate::report;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
+
+/// Influences that every player reads.
+const PLAIN_INFLUENCES: usize = 4;
 
 pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
@@ -48,7 +54,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         None => None,
     };
     talk.check_stopped()?;
-    let skin = skin_document(&prepared, job.method(), &fitted, plain_exact);
+    let skin = skin_document(&prepared, job.method(), &fitted, plain_exact, talk)?;
     dermis_io::write(&args.output, &skin, &WriteOptions::default())?;
     if let Some((path, page)) = page {
         dermis_io::write_file(path, page.as_bytes())?;
@@ -106,20 +112,60 @@ impl FitJob<'_> {
     }
 }
 
-/// The file that holds a fitted skin.
+/// The file that holds a fitted skin: the model itself, and what stock players show of it.
+///
+/// With `plain_exact` animation space becomes the linear blend skin that equals it.
 pub(crate) fn skin_document(
     prepared: &Prepared,
     method: &Method,
     fitted: &FitReport,
-    _plain_exact: bool,
-) -> Document {
+    plain_exact: bool,
+    talk: &Talk,
+) -> anyhow::Result<Document> {
+    let mut fallback_error = None;
+    let (skin, fallback) = match &fitted.skin.program {
+        VertexProgram::Linear(_) if plain_exact => {
+            let exact = exact_ssd(&fitted.skin, &poses(prepared))?;
+            talk.remark(format!(
+                "note: the exact form for stock players has {} more joints and up to {} influences \
+                 per vertex",
+                exact.copy_count,
+                exact.skin.program.max_influences()
+            ));
+            if exact.inexact_count > 0 {
+                talk.remark(format!(
+                    "note: {} needed weights below 0, which files forbid, at joints that do not turn \
+                     in place; they are up to {:.4}% of the size away",
+                    plural(exact.inexact_count, "point"),
+                    100.0 * exact.max_error
+                ));
+            }
+            (exact.skin, None)
+        }
+        VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => {
+            let plain = plain_fallback(&fitted.skin, &poses(prepared), PLAIN_INFLUENCES, talk)?;
+            talk.remark(format!(
+                "note: stock players show linear blend skinning, {:.3}% of the size away from the \
+                 skin in the examples' poses (root mean square; at most {:.2}%)",
+                100.0 * plain.rms_error,
+                100.0 * plain.max_error
+            ));
+            fallback_error = Some(FallbackError {
+                rms: plain.rms_error,
+                max: plain.max_error,
+            });
+            (fitted.skin.clone(), Some(plain.program))
+        }
+        _ => (fitted.skin.clone(), None),
+    };
     let look = &prepared.look;
     let mut document = Document {
         mesh: look.mesh.clone(),
         polygons: look.polygons.clone(),
         draw: look.draw.clone(),
         materials: look.materials.clone(),
-        skin: Some(fitted.skin.clone()),
+        skin: None,
+        fallback,
         clips: prepared.clips.clone(),
         record: Some(SkinRecord {
             version: SkinRecord::VERSION,
@@ -128,6 +174,8 @@ pub(crate) fn skin_document(
             max_influences: fitted.cost.max_influences,
             training: Some(fitted.overall.total.clone()),
             held_out: fitted.held_out.as_ref().map(|h| h.measured.total.clone()),
+            fallback: fallback_error,
+            joints: joint_statistics(prepared.set.skeleton(), &poses(prepared)),
             ..SkinRecord::default()
         }),
         ..Document::default()
@@ -137,6 +185,10 @@ pub(crate) fn skin_document(
         clip.channels.retain(|channel| channel.bone().is_some());
     }
     document.clips.retain(|clip| !clip.channels.is_empty());
+    if !skin.derived.is_empty() {
+        let bake = |clip: &Clip| skin.bake_derived(clip);
+        document.clips = document.clips.iter().map(bake).collect::<Result<_, _>>()?;
+    }
     if let VertexProgram::Ssd(ssd)
     | VertexProgram::DualQuaternion(DualQuaternionProgram { weighted: ssd }) =
         &fitted.skin.program
@@ -150,7 +202,13 @@ pub(crate) fn skin_document(
             part.tangents.clear();
         }
     }
-    document
+    document.skin = Some(skin);
+    Ok(document)
+}
+
+fn poses(prepared: &Prepared) -> Vec<Pose> {
+    let examples = prepared.set.examples().iter();
+    examples.map(|example| example.pose.clone()).collect()
 }
 
 fn check_target(job: &FitJob<'_>, target: Option<f64>, talk: &Talk) -> Outcome {
