@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::example::{ExampleSet, Split};
 use crate::fit::{FitError, FitReport, Method, evaluate_fit};
-use crate::measure::Measures;
+use crate::measure::{Measures, SurfaceMeasures, measure_surface};
 use crate::progress::Progress;
 use crate::run::timing::TimingOptions;
 use crate::run::{PackOptions, PackedSkin, RunError};
@@ -24,6 +24,9 @@ pub struct CompareOptions {
     /// In how many of the examples' poses, spread evenly; at least 1, default 3. The time is the
     /// mean over them.
     pub timed_poses: usize,
+    /// Measure to the examples' surfaces too, as comparisons of scans do; default no: it takes longer
+    /// than most fits.
+    pub surface: bool,
 }
 
 impl Default for CompareOptions {
@@ -31,6 +34,7 @@ impl Default for CompareOptions {
         Self {
             timing: TimingOptions::default(),
             timed_poses: 3,
+            surface: false,
         }
     }
 }
@@ -117,6 +121,9 @@ pub struct Compared {
     pub ns_per_vertex: f64,
     /// What players that know only plain glTF make of the skin.
     pub playback: Playback,
+    /// Distances to the examples' surfaces, as [`Compared::trained`] and [`Compared::tested`]; `None`
+    /// unless asked for.
+    pub surface: Option<[SurfaceMeasures; 2]>,
 }
 
 impl Compared {
@@ -196,6 +203,10 @@ pub fn compare(
             method: method.clone(),
             outcome: fit.and_then(|report| {
                 Ok(Compared {
+                    surface: match options.surface {
+                        true => Some(surface_of(set, &report)?),
+                        false => None,
+                    },
                     ns_per_vertex: time?,
                     playback: Playback::of(&report.skin),
                     report,
@@ -204,6 +215,27 @@ pub fn compare(
         })
         .collect();
     Ok(Comparison { rows })
+}
+
+/// Distances to surfaces of the examples that a fit has seen, and of those that it was tested on.
+fn surface_of(set: &ExampleSet, report: &FitReport) -> Result<[SurfaceMeasures; 2], RowError> {
+    let skin_for = |k: usize| match &report.held_out {
+        Some(held_out) => held_out.skin_for(k),
+        None => &report.skin,
+    };
+    let over = |which: &[usize]| {
+        measure_surface(set, which, |k| {
+            skin_for(k).evaluate(&set.examples()[k].pose)
+        })
+    };
+    let (seen, unseen): (Vec<usize>, Vec<usize>) = match &report.held_out {
+        Some(held_out) => (0..set.examples().len()).partition(|&k| !held_out.contains(k)),
+        None => {
+            let all: Vec<usize> = (0..set.examples().len()).collect();
+            (all.clone(), all)
+        }
+    };
+    Ok([over(&seen)?, over(&unseen)?])
 }
 
 /// Says which method a stage belongs to.
@@ -302,6 +334,7 @@ mod tests {
                 ..TimingOptions::default()
             },
             timed_poses: 2,
+            surface: true,
         }
     }
 
@@ -321,6 +354,16 @@ mod tests {
         assert!(fitted.ns_per_vertex > 0.0, "it was timed");
         assert_eq!(fitted.playback, Playback::Exact, "a plain skin");
         assert_eq!(fitted.tested().example_count, 2, "every fourth of eight");
+        let [seen, unseen] = fitted.surface.expect("it was asked for");
+        assert_eq!(
+            [seen.example_count, unseen.example_count],
+            [6, 2],
+            "as the split says"
+        );
+        assert!(
+            unseen.mean_distance <= fitted.tested().mean_distance,
+            "the surface is never farther than the vertex: {unseen:?}"
+        );
         let last = found.advice().pop().expect("advice");
         assert!(last.contains("has no numbers"), "{last}");
     }

@@ -242,6 +242,9 @@ pub(crate) struct CompareArgs {
     /// Which axis points up in the report's pictures.
     #[arg(long, value_enum, default_value_t = Up::Y)]
     pub(crate) up: Up,
+    /// Measure distances to the examples' surfaces too, as comparisons of scans do; takes longer.
+    #[arg(long)]
+    pub(crate) surface: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
@@ -269,13 +272,13 @@ pub(crate) struct RigArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) blend_rounds: usize,
     /// Rounds of fitting animation space and solving poses in turn, after those.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) space_rounds: usize,
     /// Most bones that may move one vertex.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
     pub(crate) max_influences: usize,
     /// How far bones reach beyond their core, as a share of the mesh's longest side.
-    #[arg(long, value_name = "R", default_value_t = 0.1)]
+    #[arg(long, value_name = "R", default_value_t = 0.07)]
     pub(crate) reach: f64,
     /// Leave the rest mesh out of the examples.
     #[arg(long)]

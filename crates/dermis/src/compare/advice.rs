@@ -228,6 +228,7 @@ mod tests {
                 ..TimingOptions::default()
             },
             timed_poses: 1,
+            surface: false,
         };
         let ssd = Method::from_key("ssd").expect("a method");
         let methods = vec![ssd; wishes.len()];

@@ -39,7 +39,7 @@ const FILL_FADE: f64 = 0.5;
 /// How far a bone reaches beyond its core, as a share of the longest side of the rest box.
 ///
 /// On the horse (bones found from its meshes) 0.06 to 0.1 are alike; 0.03 leaves joints rigid.
-const REACH: f64 = 0.1;
+const REACH: f64 = 0.07;
 
 impl InfluenceSets {
     /// Sorts every row and checks it.

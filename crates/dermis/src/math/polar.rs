@@ -73,11 +73,9 @@ fn rotate(a: &mut [[f64; 4]; 4], vectors: &mut [[f64; 4]; 4], p: usize, q: usize
         row[p] = c * x - s * y;
         row[q] = s * x + c * y;
     }
-    for k in 0..4 {
-        let (x, y) = (a[p][k], a[q][k]);
-        a[p][k] = c * x - s * y;
-        a[q][k] = s * x + c * y;
-    }
+    let (x, y) = (a[p], a[q]);
+    a[p] = std::array::from_fn(|k| c * x[k] - s * y[k]);
+    a[q] = std::array::from_fn(|k| s * x[k] + c * y[k]);
     for row in vectors.iter_mut() {
         let (x, y) = (row[p], row[q]);
         row[p] = c * x - s * y;

@@ -12,7 +12,7 @@ pub use cost::Cost;
 pub(crate) use enveloping_error::posed_from_rest;
 pub use enveloping_error::rigid_squared_error;
 pub use stretch::texture_stretch;
-pub use surface::SurfaceDistance;
+pub use surface::{SurfaceDistance, SurfaceMeasures, measure_surface};
 
 use crate::example::{Example, ExampleSet};
 use crate::mesh::vertex_normals;

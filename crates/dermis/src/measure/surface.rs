@@ -5,8 +5,12 @@
 //! [`Measures`](super::Measures) compare vertex with vertex, which is never less.
 
 use glam::DVec3;
+use serde::Serialize;
 
+use super::positive_or_one;
+use crate::example::ExampleSet;
 use crate::par;
+use crate::skin::SkinError;
 
 /// Triangles in a box at the end of the tree.
 const LEAF: usize = 6;
@@ -98,6 +102,46 @@ impl SurfaceDistance {
         let node = &self.boxes[at];
         point.clamp(node.min, node.max).distance_squared(point)
     }
+}
+
+/// How far predicted vertices are from the examples' surfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SurfaceMeasures {
+    /// How many examples were measured.
+    pub example_count: usize,
+    /// Mean distance over the rest box's diagonal.
+    pub mean_distance: f64,
+    /// Largest distance over the rest box's diagonal.
+    pub max_distance: f64,
+}
+
+/// Measures predictions of some examples against the examples' surfaces.
+///
+/// # Errors
+/// What `predict` returns.
+///
+/// # Panics
+/// When `which` names an example that does not exist.
+pub fn measure_surface(
+    set: &ExampleSet,
+    which: &[usize],
+    predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
+) -> Result<SurfaceMeasures, SkinError> {
+    let (mut sum, mut largest, mut count) = (0.0, 0.0_f64, 0);
+    for &k in which {
+        let surface = SurfaceDistance::new(&set.examples()[k].positions, set.rest().triangles());
+        let distances = surface.distances(&predict(k)?);
+        count += distances.len();
+        sum += distances.iter().sum::<f64>();
+        largest = distances.into_iter().fold(largest, f64::max);
+    }
+    let diagonal = positive_or_one(set.rest().bounds().diagonal());
+    Ok(SurfaceMeasures {
+        example_count: which.len(),
+        mean_distance: sum / count.max(1) as f64 / diagonal,
+        max_distance: largest / diagonal,
+    })
 }
 
 /// Puts triangles `from..to` into a box, halved along its longest side until few are left; returns

@@ -36,7 +36,11 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
              say how well it does in other poses",
         );
     }
-    let comparison = compare(set, &split, &methods, &CompareOptions::default(), talk)?;
+    let options = CompareOptions {
+        surface: args.surface,
+        ..CompareOptions::default()
+    };
+    let comparison = compare(set, &split, &methods, &options, talk)?;
     let page = match &args.report {
         Some(path) => {
             let command = report::command_line();

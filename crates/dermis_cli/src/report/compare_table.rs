@@ -74,6 +74,18 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
             set.examples().len()
         ));
     }
+    for (method, c) in comparison.compared() {
+        if let Some([trained, tested]) = &c.surface {
+            line(format_args!(
+                "{:<16} to the surface: mean {:.4}% and {:.4}%, max {:.3}% and {:.3}% (fitted, held out)",
+                method.key(),
+                100.0 * trained.mean_distance,
+                100.0 * tested.mean_distance,
+                100.0 * trained.max_distance,
+                100.0 * tested.max_distance
+            ));
+        }
+    }
     for sentence in comparison.advice().into_iter().chain(remarks(comparison)) {
         line(format_args!("{sentence}"));
     }
@@ -144,6 +156,7 @@ pub(crate) fn compare_json(set: &ExampleSet, comparison: &Comparison) -> anyhow:
             "cost": compared.map(|c| &c.report.cost),
             "nsPerVertex": compared.map(|c| c.ns_per_vertex),
             "fitSeconds": compared.map(|c| c.report.fit_seconds),
+            "surface": compared.and_then(|c| c.surface),
             "playback": compared.map(|c| c.playback),
             "rig": compared.map(|c| &c.report.rig),
         })

@@ -55,12 +55,12 @@ pub enum BoneGuess {
 pub struct BoneOptions {
     /// Rounds of fitting weights and solving poses in turn; default 3.
     pub blend_rounds: usize,
-    /// Rounds of fitting animation space and solving poses in turn, after those; default 4.
+    /// Rounds of fitting animation space and solving poses in turn, after those; default 8.
     pub space_rounds: usize,
     /// Most bones that move a vertex in those fits; default 4.
     pub max_influences: usize,
     /// How far a bone reaches beyond its core in the animation-space rounds, along the surface, as
-    /// a share of the longest side of the rest box; above 0, default 0.1.
+    /// a share of the longest side of the rest box; above 0, default 0.07.
     pub reach: f64,
     /// Ridge of the animation-space rounds, towards linear blend skinning; default 0.1.
     pub lambda: f64,
@@ -70,9 +70,9 @@ impl Default for BoneOptions {
     fn default() -> Self {
         Self {
             blend_rounds: 3,
-            space_rounds: 4,
+            space_rounds: 8,
             max_influences: 4,
-            reach: 0.1,
+            reach: 0.07,
             lambda: 0.1,
         }
     }

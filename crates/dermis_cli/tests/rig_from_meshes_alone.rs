@@ -1,0 +1,238 @@
+//! Meshes without bones: a rig is found, a skin is fitted to it, and new meshes are matched by it.
+
+mod common;
+#[path = "../../../tests/support/mod.rs"]
+mod support;
+
+use common::{SMALL_TUBE, Scratch, number, quoted, tube_document};
+use dermis::synth::TubeOptions;
+use dermis_io::Document;
+
+/// A tube as meshes alone.
+fn meshes(options: &TubeOptions) -> Document {
+    let rigged = tube_document(options);
+    Document {
+        mesh: rigged.mesh,
+        frames: rigged.frames,
+        ..Document::default()
+    }
+}
+
+const TUBE: TubeOptions = TubeOptions {
+    ring_count: 30,
+    segment_count: 8,
+    bone_count: 3,
+    example_count: 10,
+};
+
+#[test]
+fn meshes_alone_become_a_rig_that_can_be_compared_and_played() {
+    let scratch = Scratch::new();
+    scratch.write("meshes.npz", &meshes(&TUBE));
+    let table = scratch
+        .dermis("rig meshes.npz --bones 3 -o rigged.npz")
+        .done();
+    assert!(table.stdout.contains("bone_00"), "{table:#?}");
+    assert!(table.stdout.contains("joint strays"), "{table:#?}");
+    let rigged = scratch.read("rigged.npz");
+    assert_eq!(rigged.frames.len(), 11, "the rest mesh is an example too");
+    assert_eq!(rigged.frame_poses.len(), 11, "a pose for each");
+    assert_eq!(rigged.frames[0].name, "rest", "in front");
+
+    let compared = scratch
+        .dermis("compare rigged.npz --methods ssd,animation-space --surface --json")
+        .done()
+        .json();
+    let error = |n: usize| number(&compared, &format!("/methods/{n}/heldOut/eRms"));
+    assert!(error(0) < 30.0 && error(1) < error(0), "{compared:#}");
+    let to_surface = number(&compared, "/methods/0/surface/1/meanDistance");
+    let to_vertex = number(&compared, "/methods/0/heldOut/meanDistance");
+    assert!(to_surface <= to_vertex, "{to_surface} against {to_vertex}");
+
+    scratch
+        .dermis("rig meshes.npz --bones 3 -o rigged.glb -q")
+        .done();
+    let played = scratch.read("rigged.glb");
+    assert_eq!(played.clips.len(), 1, "the examples' poses as a clip");
+    assert!(played.skin.is_some(), "with a first skin");
+    assert!(played.frames.is_empty(), "and no frames beside it");
+}
+
+#[test]
+fn a_drawn_skeleton_keeps_its_names_and_its_joints_are_moved() {
+    let scratch = Scratch::new();
+    scratch.write("meshes.npz", &meshes(&TUBE));
+    let mut guess = tube_document(&TUBE);
+    guess.frames.clear();
+    guess.frame_poses.clear();
+    scratch.write("guess.glb", &guess);
+    let found = scratch
+        .dermis("rig meshes.npz --skeleton guess.glb -o rigged.npz --json")
+        .done()
+        .json();
+    let names = |document: &Document| -> Vec<String> {
+        let skin = document.skin.as_ref().expect("a skin");
+        skin.skeleton
+            .bones()
+            .iter()
+            .map(|bone| bone.name.clone())
+            .collect()
+    };
+    assert_eq!(
+        names(&scratch.read("rigged.npz")),
+        names(&guess),
+        "the same bones"
+    );
+    let bones = found["bones"].as_array().expect("bones");
+    for bone in bones.iter().filter(|bone| !bone["parent"].is_null()) {
+        assert!(number(bone, "/jointDeviation") < 0.02, "{bone}");
+    }
+    assert!(
+        found["joints"].as_array().is_some_and(|j| !j.is_empty()),
+        "{found:#}"
+    );
+}
+
+#[test]
+fn a_skin_is_posed_to_match_meshes_that_it_has_not_seen() {
+    let scratch = Scratch::new();
+    let known = tube_document(&SMALL_TUBE);
+    let mut skin = known.clone();
+    skin.frames.clear();
+    skin.frame_poses.clear();
+    scratch.write("skin.glb", &skin);
+    let target = Document {
+        mesh: known
+            .mesh
+            .with_positions(known.frames[4].positions.clone())
+            .expect("as many"),
+        ..Document::default()
+    };
+    scratch.write("target.obj", &target);
+    let one = scratch
+        .dermis("pose skin.glb --to target.obj -o posed.glb --json")
+        .done()
+        .json();
+    assert!(number(&one, "/rmsDistance") < 1e-4, "{one:#}");
+    let posed = scratch.read("posed.glb");
+    let clip = posed
+        .clips
+        .iter()
+        .find(|clip| clip.name == "posed")
+        .expect("a clip of the pose");
+    let shown = posed.skin.as_ref().expect("a skin");
+    let shown = shown
+        .evaluate(&shown.sample(clip, 0.0))
+        .expect("its own clip");
+    let diagonal = known.mesh.bounds().diagonal();
+    for (a, b) in shown.iter().zip(&known.frames[4].positions) {
+        assert!(a.distance(*b) < 1e-3 * diagonal, "{a} against {b}");
+    }
+
+    scratch.write("all.npz", &meshes(&SMALL_TUBE));
+    let table = scratch
+        .dermis("pose skin.glb --to all.npz --joints turn -o all_posed.npz")
+        .done();
+    assert!(
+        table.stdout.lines().count() == SMALL_TUBE.example_count + 2,
+        "{table:#?}"
+    );
+    assert_eq!(
+        scratch.read("all_posed.npz").frame_poses.len(),
+        SMALL_TUBE.example_count,
+        "all"
+    );
+    let missed = scratch.dermis("pose skin.glb --to target.obj --max-error 1e-12");
+    assert_eq!(missed.code, 1, "{missed:#?}");
+    assert!(missed.stderr.contains("tolerance missed"), "{missed:#?}");
+}
+
+#[test]
+fn what_cannot_be_rigged_or_posed_gets_one_sentence() {
+    let scratch = Scratch::new();
+    scratch.write("meshes.npz", &meshes(&SMALL_TUBE));
+    let mut skin = tube_document(&SMALL_TUBE);
+    skin.frames.clear();
+    skin.frame_poses.clear();
+    scratch.write("skin.glb", &skin);
+    scratch.write("other.obj", &meshes(&TUBE));
+    for (arguments, expected) in [
+        ("rig meshes.npz -o r.npz", "--bones"),
+        ("rig meshes.npz --bones 0 -o r.npz", "at least 1"),
+        ("rig other.obj --bones 3 -o r.npz", "several poses"),
+        ("rig meshes.npz --bones 3 -o r.obj", ".npz"),
+        ("rig meshes.npz --bones 3 --reach 0 -o r.npz", "reach"),
+        (
+            "rig meshes.npz --skeleton other.obj -o r.npz",
+            "expected a skeleton",
+        ),
+        (
+            "pose meshes.npz --to other.obj",
+            "expected a file with a skin",
+        ),
+        ("pose skin.glb --to other.obj", "vertices"),
+        ("pose skin.glb --to meshes.npz -o p.obj", ".npz"),
+    ] {
+        let run = scratch.dermis(arguments);
+        assert_eq!(run.code, 2, "{run:#?}");
+        assert!(
+            run.stderr.contains(expected),
+            "expected '{expected}': {run:#?}"
+        );
+    }
+    let made: Vec<String> = scratch.files();
+    assert_eq!(
+        made,
+        ["meshes.npz", "other.obj", "skin.glb"],
+        "nothing half-written"
+    );
+}
+
+/// The experiment of the papers on their own horse: bones found from all meshes, skins fitted to
+/// the eleven poses, tested on the gallop.
+#[test]
+fn animation_space_beats_linear_blending_on_the_horse() {
+    let (Some(poses), Some(gallop)) = (support::data("horse-poses"), support::data("horse-gallop"))
+    else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let convert = format!(
+        "convert {} g_##.obj -q",
+        quoted(&gallop.join("horse-gallop.npz"))
+    );
+    scratch.dermis(&convert).done();
+    let numbered: Vec<String> = (1..=10)
+        .map(|n| quoted(&poses.join(format!("{n}.obj"))))
+        .collect();
+    let rig = format!(
+        "rig {} 'g_*.obj' --rest {} --bones 25 -o rig.npz -q",
+        numbered.join(" "),
+        quoted(&poses.join("horse-poses-reference.obj"))
+    );
+    scratch.dermis(&rig).done();
+    let frames = scratch.read("rig.npz").frames;
+    let held_out: Vec<String> = (0..frames.len())
+        .filter(|&k| frames[k].name.starts_with("g_"))
+        .map(|k| k.to_string())
+        .collect();
+    assert_eq!(
+        (frames.len(), held_out.len()),
+        (59, 48),
+        "eleven poses and the gallop"
+    );
+    let compare = format!(
+        "compare rig.npz --methods ssd,animation-space --hold-out {} --json -q",
+        held_out.join(",")
+    );
+    let found = scratch.dermis(&compare).done().json();
+    let mean = |n: usize| {
+        let part = |part: &str| number(&found, &format!("/methods/{n}/{part}/meanDistance"));
+        (11.0 * part("training") + 48.0 * part("heldOut")) / 59.0
+    };
+    let ratio = mean(1) / mean(0);
+    assert!(
+        ratio < 0.65,
+        "animation space has {ratio} of the error of linear blend skinning"
+    );
+}
