@@ -29,8 +29,8 @@ pub enum InfluenceChoice {
 
 /// How many edges away a vertex looks for bones to fill its set with.
 ///
-/// Held-out error on the data sets of `docs/methods/animation-space.md` hardly depends on it from
-/// 1 to 6; without any, tubes lose a twentieth.
+/// Not sensitive: with ranking by spread weights alone, 1 and 6 rings gave a held-out EE of 5.05%
+/// and 5.02% on a hand. Filling at all takes a tube from 6.34% to 6.24%.
 const FILL_RINGS: usize = 3;
 
 /// What a neighbour's weight counts for, per edge of distance.

@@ -5,6 +5,7 @@
 //! chunk in a fixed order: the same bits on any number of threads.
 
 use super::edge_system::EdgeSystem;
+use super::small_matrix::on_widest_vectors;
 use crate::par;
 
 /// When to stop.
@@ -92,20 +93,25 @@ fn turn(
     let pieces = system.split(direction).into_iter().zip(system.split(x));
     let mut chunks: Vec<_> = system.chunks().zip(pieces).collect();
     par::map_mut(&mut chunks, |_, (nodes, (direction, x))| {
-        let offset = system.range(nodes.start).start;
-        for node in nodes.clone() {
-            let range = system.range(node);
-            let own = range.start - offset..range.end - offset;
-            let direction = &mut direction[own.clone()];
-            for ((d, r), m) in direction
-                .iter_mut()
-                .zip(&residual[range.clone()])
-                .zip(&inverse[range])
-            {
-                *d = r * m + beta * *d;
-            }
-            system.kind(node).expand(direction, &mut x[own]);
-        }
+        on_widest_vectors(
+            #[inline(always)]
+            || {
+                let offset = system.range(nodes.start).start;
+                for node in nodes.clone() {
+                    let range = system.range(node);
+                    let own = range.start - offset..range.end - offset;
+                    let direction = &mut direction[own.clone()];
+                    for ((d, r), m) in direction
+                        .iter_mut()
+                        .zip(&residual[range.clone()])
+                        .zip(&inverse[range])
+                    {
+                        *d = r * m + beta * *d;
+                    }
+                    system.kind(node).expand(direction, &mut x[own]);
+                }
+            },
+        )
     });
 }
 
@@ -120,25 +126,30 @@ fn multiply(
 ) -> f64 {
     let mut chunks: Vec<_> = system.chunks().zip(system.split(product)).collect();
     let sums = par::map_mut(&mut chunks, |_, (nodes, product)| {
-        let offset = system.range(nodes.start).start;
-        let mut gathered = Vec::new();
-        let mut sum = 0.0;
-        for node in nodes.clone() {
-            let range = system.range(node);
-            let product = &mut product[range.start - offset..range.end - offset];
-            gathered.resize(range.len(), 0.0);
-            system.gather(node, x, &mut gathered);
-            system.kind(node).reduce(&gathered, product);
-            for ((q, z), m) in product
-                .iter_mut()
-                .zip(&z[range.clone()])
-                .zip(&diagonal[range])
-            {
-                *q = m * z - delta * *q;
-                sum += z * *q;
-            }
-        }
-        sum
+        on_widest_vectors(
+            #[inline(always)]
+            || {
+                let offset = system.range(nodes.start).start;
+                let mut gathered = Vec::new();
+                let mut sum = 0.0;
+                for node in nodes.clone() {
+                    let range = system.range(node);
+                    let product = &mut product[range.start - offset..range.end - offset];
+                    gathered.resize(range.len(), 0.0);
+                    system.gather(node, x, &mut gathered);
+                    system.kind(node).reduce(&gathered, product);
+                    for ((q, z), m) in product
+                        .iter_mut()
+                        .zip(&z[range.clone()])
+                        .zip(&diagonal[range])
+                    {
+                        *q = m * z - delta * *q;
+                        sum += z * *q;
+                    }
+                }
+                sum
+            },
+        )
     });
     sums.iter().sum()
 }
@@ -155,14 +166,23 @@ fn advance(
     let pieces = system.split(z).into_iter().zip(system.split(residual));
     let mut chunks: Vec<_> = system.chunks().zip(pieces).collect();
     let sums = par::map_mut(&mut chunks, |_, (nodes, (z, residual))| {
-        let range = system.range(nodes.start).start..system.range(nodes.end - 1).end;
-        let mut sum = 0.0;
-        for (at, (z, r)) in range.zip(z.iter_mut().zip(residual.iter_mut())) {
-            *z += step * direction[at];
-            *r -= step * product[at];
-            sum += *r * *r * inverse[at];
-        }
-        sum
+        on_widest_vectors(
+            #[inline(always)]
+            || {
+                let range = system.range(nodes.start).start..system.range(nodes.end - 1).end;
+                let mut sum = 0.0;
+                for (z, d) in z.iter_mut().zip(&direction[range.clone()]) {
+                    *z += step * d;
+                }
+                for (r, q) in residual.iter_mut().zip(&product[range.clone()]) {
+                    *r -= step * q;
+                }
+                for (r, m) in residual.iter().zip(&inverse[range]) {
+                    sum += r * r * m;
+                }
+                sum
+            },
+        )
     });
     sums.iter().sum()
 }

@@ -78,11 +78,13 @@ impl NodeKind {
     }
 
     /// `x = U z`.
+    #[inline(always)]
     pub(crate) fn expand(&self, z: &[f64], x: &mut [f64]) {
         combine(&self.columns, z, x);
     }
 
     /// `z = Uᵀ x`.
+    #[inline(always)]
     pub(crate) fn reduce(&self, x: &[f64], z: &mut [f64]) {
         combine(&self.rows, x, z);
     }
@@ -177,10 +179,12 @@ impl<'a> EdgeSystem<'a> {
         *self.starts.last().expect("a start more than nodes")
     }
 
+    #[inline(always)]
     pub(crate) fn kind(&self, node: usize) -> &NodeKind {
         &self.kinds[self.kind_of[node] as usize]
     }
 
+    #[inline(always)]
     pub(crate) fn range(&self, node: usize) -> Range<usize> {
         self.starts[node]..self.starts[node + 1]
     }
@@ -220,6 +224,7 @@ impl<'a> EdgeSystem<'a> {
     }
 
     /// `Σ_b c_ab x_b`, as far as node `a` has the slots.
+    #[inline(always)]
     pub(super) fn gather(&self, node: usize, x: &[f64], sum: &mut [f64]) {
         sum.fill(0.0);
         let (sum, _) = sum.as_chunks_mut::<SLOT>();

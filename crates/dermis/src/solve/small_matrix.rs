@@ -1,15 +1,27 @@
-//! Products with small matrices whose size is a multiple of four.
+//! Products with small matrices whose size is a multiple of four, on the widest registers there are.
+
+use faer::traits::pulp::Arch;
+
+/// Runs loops compiled for the widest vectors of this processor.
+///
+/// Only what is inlined into `work` gains. The sums of a loop over independent lanes have the same
+/// order and the same rounding at any width, so results do not depend on the processor.
+#[inline(always)]
+pub(super) fn on_widest_vectors<R>(work: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(work)
+}
 
 /// `Σ_m factors[m] · vectors[m]`, the vectors lying one after the other, each as long as `out`.
 ///
 /// With the columns of a matrix this is its product with `factors`; with its rows, that of its
 /// transpose. Lengths of 4 to 16 keep the sum in registers.
+#[inline(always)]
 pub(super) fn combine(vectors: &[f64], factors: &[f64], out: &mut [f64]) {
     match out.len() {
-        4 => combine_fixed::<4>(vectors, factors, out),
-        8 => combine_fixed::<8>(vectors, factors, out),
-        12 => combine_fixed::<12>(vectors, factors, out),
-        16 => combine_fixed::<16>(vectors, factors, out),
+        4 => combine_fixed::<1>(vectors, factors, out),
+        8 => combine_fixed::<2>(vectors, factors, out),
+        12 => combine_fixed::<3>(vectors, factors, out),
+        16 => combine_fixed::<4>(vectors, factors, out),
         0 => {}
         length => {
             out.fill(0.0);
@@ -22,15 +34,23 @@ pub(super) fn combine(vectors: &[f64], factors: &[f64], out: &mut [f64]) {
     }
 }
 
+/// `N` quadruples in registers: lanes of four are what compilers turn into vectors.
+#[inline(always)]
 fn combine_fixed<const N: usize>(vectors: &[f64], factors: &[f64], out: &mut [f64]) {
-    let mut sum = [0.0; N];
-    let (vectors, _) = vectors.as_chunks::<N>();
+    let mut sum = [[0.0; 4]; N];
+    let (quads, _) = vectors.as_chunks::<4>();
+    let (vectors, _) = quads.as_chunks::<N>();
     for (vector, &factor) in vectors.iter().zip(factors) {
-        for (sum, v) in sum.iter_mut().zip(vector) {
-            *sum += factor * v;
+        for n in 0..N {
+            for lane in 0..4 {
+                sum[n][lane] += factor * vector[n][lane];
+            }
         }
     }
-    out.copy_from_slice(&sum);
+    let (out, _) = out.as_chunks_mut::<4>();
+    for (out, sum) in out.iter_mut().zip(sum) {
+        *out = sum;
+    }
 }
 
 #[cfg(test)]

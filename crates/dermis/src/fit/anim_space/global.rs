@@ -12,10 +12,10 @@ use crate::solve::{CgLimits, EdgeSystem, conjugate_gradients};
 /// vertices could take it up together without bending an edge. This holds it.
 const FLOOR: f64 = 1e-10;
 
-/// Unknowns up to which a sparse factor beats iterations.
+/// Unknowns up to which `Auto` takes a factor.
 ///
-/// Even a thousand are solved faster by iterations where edges do not rule; but a factor does not
-/// care how they do, and below this it costs nothing.
+/// Not tuned: a factor this small costs milliseconds and is exact whatever the conditioning. At
+/// 80,000 unknowns iterations are three to six times as fast.
 const CHOLESKY_SIZE: usize = 2_000;
 
 /// Residual of a solution that is kept, over the right-hand side.
