@@ -38,3 +38,64 @@ for options in '--max-influences 1' '--max-influences 2' '--max-influences 8' '-
     row hand_csmooth $options
     row makehuman_csmooth $options
 done
+
+# One row per method: what `dermis compare --json` measured; further arguments go to compare.
+methods() {
+    local name=$1 examples=$2; shift 2
+    ./target/release/dermis compare "$examples" --quiet --json "$@" |
+        python3 -c '
+import json, sys
+for m in json.load(sys.stdin)["methods"]:
+    if m["error"]:
+        print("| %s | %s | %s |" % (sys.argv[1], m["method"], m["error"]))
+        continue
+    t, h = m["training"], m["heldOut"]
+    ee = lambda x: "exact" if x["envelopingErrorPercent"] is None else "%.2f" % x["envelopingErrorPercent"]
+    print("| %s | %s | %.3f | %.3f | %s | %s | %.4f%% | %.3f%% | %.2f° | %.1f | %.2f | %.2f |" % (
+        sys.argv[1], m["method"], t["eRms"], h["eRms"], ee(t), ee(h), 100 * h["meanDistance"],
+        100 * h["maxDistance"], h["meanNormalAngleDeg"], m["cost"]["bytesPerVertex"], m["nsPerVertex"],
+        m["fitSeconds"]))
+' "$name"
+}
+
+method_columns() {
+    echo
+    echo '| set | method | E_RMS fitted | E_RMS held out | EE % fitted | EE % held out | mean dist. held out | max held out | normal held out | bytes/vertex | ns/vertex | fit s |'
+    echo '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
+}
+
+method_columns
+for name in tube_lbs tube_dqs tube_csmooth tube_surfdef tube_cloth hand_csmooth \
+    makehuman_csmooth makehuman_bulge makehuman_cloth; do
+    methods "$name" "$data/bpy/$name/truth.npz"
+done
+
+# The papers' horse: bones from all meshes, skins from the 11 poses, tested on the 48 of the gallop.
+# Then the mean over all 59 and the largest, in thousandths of the rest box's longest side.
+horse=$data/horse-poses
+./target/release/dermis convert "$data/horse-gallop/horse-gallop.npz" "$out/g_##.obj" --quiet
+./target/release/dermis rig "$horse"/[0-9]*.obj "$out"/g_*.obj --rest "$horse/horse-poses-reference.obj" \
+    --bones 25 -o "$out/horse.npz" --quiet >"$out/horse.txt"
+./target/release/dermis compare "$out/horse.npz" --hold-out 'g_*' --surface --quiet --json >"$out/horse.json"
+python3 - "$out/horse.json" "$horse/horse-poses-reference.obj" <<'PY'
+import json, sys
+rest = [list(map(float, l.split()[1:4])) for l in open(sys.argv[2]) if l.startswith("v ")]
+sides = [max(c) - min(c) for c in zip(*rest)]
+unit = 1000 * sum(s * s for s in sides) ** 0.5 / max(sides)
+print("\n| method | mean, 11 poses | mean, gallop | mean, all | max | to the surface: 11 poses | gallop | all | max |")
+print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+for m in json.load(open(sys.argv[1]))["methods"]:
+    t, h, (st, sh) = m["training"], m["heldOut"], m["surface"]
+    row = []
+    for a, b in ((t, h), (st, sh)):
+        x, y = a["meanDistance"], b["meanDistance"]
+        row += [x, y, (11 * x + 48 * y) / 59, max(a["maxDistance"], b["maxDistance"])]
+    print("| %s | %s |" % (m["method"], " | ".join("%.2f" % (unit * v) for v in row)))
+PY
+
+# The cat, each of its ten poses held out in turn.
+cat=$data/cat-poses
+./target/release/dermis rig "$cat"/0*.obj --rest "$cat/cat-poses-reference.obj" --bones 26 \
+    -o "$out/cat.npz" --quiet >"$out/cat.txt"
+method_columns
+methods cat-poses "$out/cat.npz" --hold-out one

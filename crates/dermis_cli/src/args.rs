@@ -192,8 +192,9 @@ pub(crate) struct ExampleArgs {
     /// Frames per second at which clips are sampled; those of their keys unless given.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
-    /// Which examples to test on without fitting to them: every:N, one (each in turn), none, or
-    /// numbers such as 3,7,9 counting from 0. A skin that is written is fitted to all.
+    /// Which examples to test on without fitting to them: every:N, one (each in turn), none, numbers
+    /// such as 3,7,9 counting from 0, or names such as 'run_*'. A skin that is written is fitted to
+    /// all.
     #[arg(long, value_name = "WHICH", default_value = "every:4")]
     pub(crate) hold_out: String,
 }

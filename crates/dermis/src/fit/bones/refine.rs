@@ -226,7 +226,16 @@ impl Refinement {
                 ..AnimSpaceOptions::default()
             };
             let fitted = fit_anim_space(&self.set, &everything, &space, progress)?;
+            let before = self.set.clone();
             self.improve(fitted, progress)?;
+            // Meshes that linear blending explains better, with bones that reach far, keep its bones.
+            if let [.., last, new] = self.errors[..]
+                && new > last
+            {
+                self.set = before;
+                self.errors.pop();
+                break;
+            }
         }
         Ok(())
     }
