@@ -186,6 +186,9 @@ pub(crate) struct ExampleArgs {
     /// The file with the skeleton, when the examples have none: .glb, .gltf or .npz.
     #[arg(long, value_name = "FILE")]
     pub(crate) skeleton: Option<PathBuf>,
+    /// Find so many bones from the meshes alone first, as `dermis rig` does.
+    #[arg(long, value_name = "N", value_parser = parse_positive, conflicts_with_all = ["skeleton", "clip"])]
+    pub(crate) bones: Option<usize>,
     /// The clip whose poses belong to the examples.
     #[arg(long, value_name = "NAME")]
     pub(crate) clip: Option<String>,

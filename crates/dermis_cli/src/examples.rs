@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use dermis::fit::{BoneGuess, BoneOptions, fit_bones};
 use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Skin, Split};
 use dermis_io::Document;
 
 use crate::args::ExampleArgs;
+use crate::cmd::rig::example_meshes;
 use crate::cmd::{choose_clip, read_inputs, sampling_rate};
 use crate::talk::Talk;
 
@@ -25,6 +27,7 @@ pub(crate) struct Prepared {
 pub(crate) fn prepare_examples(args: &ExampleArgs, talk: &Talk) -> anyhow::Result<Prepared> {
     let source = PoseSource {
         skeleton: args.skeleton.as_deref(),
+        bones: args.bones,
         clip: args.clip.as_deref(),
         fps: args.fps,
     };
@@ -38,6 +41,8 @@ pub(crate) fn prepare_examples(args: &ExampleArgs, talk: &Talk) -> anyhow::Resul
 /// Where the poses of the examples come from.
 pub(crate) struct PoseSource<'a> {
     pub(crate) skeleton: Option<&'a Path>,
+    /// How many bones to find from the meshes alone.
+    pub(crate) bones: Option<usize>,
     pub(crate) clip: Option<&'a str>,
     pub(crate) fps: Option<f64>,
 }
@@ -48,10 +53,11 @@ pub(crate) fn prepare(
     source: &PoseSource<'_>,
     talk: &Talk,
 ) -> anyhow::Result<Prepared> {
-    let (document, skeleton, poses, clips, rig_skin) = match source.skeleton {
-        Some(path) => with_skeleton_from(document, path, source, talk)?,
-        None if !document.frames.is_empty() => with_own_poses(document, source, talk)?,
-        None => from_own_clips(document, source)?,
+    let (document, skeleton, poses, clips, rig_skin) = match (source.skeleton, source.bones) {
+        (Some(path), _) => with_skeleton_from(document, path, source, talk)?,
+        (None, Some(count)) => with_found_bones(document, count, source, talk)?,
+        (None, None) if !document.frames.is_empty() => with_own_poses(document, source, talk)?,
+        (None, None) => from_own_clips(document, source)?,
     };
     let examples = document
         .frames
@@ -85,7 +91,7 @@ fn with_own_poses(
     let (Some(skeleton), false) = (skeleton, document.frame_poses.is_empty()) else {
         bail!(
             "{}: has {} meshes but not the skeleton's pose in each; \
-             give a rigged file with --skeleton",
+             give a rigged file with --skeleton, or let bones be found with --bones N",
             document.path.display(),
             document.frames.len()
         );
@@ -95,6 +101,37 @@ fn with_own_poses(
     let clips = bake(&skeleton, &poses, fps, talk);
     let rig_skin = document.skin.clone();
     Ok((document, skeleton, poses, clips, rig_skin))
+}
+
+/// Meshes alone: bones are found first, as `dermis rig` does.
+fn with_found_bones(
+    mut document: Document,
+    count: usize,
+    source: &PoseSource<'_>,
+    talk: &Talk,
+) -> anyhow::Result<Assembled> {
+    let meshes = example_meshes(&document, false)?;
+    let guess = BoneGuess::Count(count);
+    let found = fit_bones(
+        &document.mesh,
+        &meshes,
+        &guess,
+        &BoneOptions::default(),
+        talk,
+    )
+    .with_context(|| document.path.display().to_string())?;
+    document.frames = meshes
+        .into_iter()
+        .map(|mesh| dermis_io::Frame {
+            name: mesh.name,
+            positions: mesh.positions,
+        })
+        .collect();
+    let set = found.examples;
+    let poses: Vec<Pose> = set.examples().iter().map(|e| e.pose.clone()).collect();
+    let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
+    let clips = bake(set.skeleton(), &poses, fps, talk);
+    Ok((document, set.skeleton().clone(), poses, clips, None))
 }
 
 fn own_skeleton(document: &Document) -> Option<Skeleton> {

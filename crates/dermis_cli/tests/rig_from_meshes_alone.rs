@@ -59,6 +59,37 @@ fn meshes_alone_become_a_rig_that_can_be_compared_and_played() {
 }
 
 #[test]
+fn meshes_without_a_skeleton_are_fitted_in_one_command() {
+    let scratch = Scratch::new();
+    scratch.write("meshes.npz", &meshes(&TUBE));
+    let without = scratch.dermis("fit meshes.npz -o skin.glb");
+    assert_eq!(without.code, 2, "{without:#?}");
+    assert!(without.stderr.contains("--bones N"), "{without:#?}");
+    let fitted = scratch
+        .dermis("fit meshes.npz --bones 3 --method animation-space -o skin.glb --json")
+        .done()
+        .json();
+    assert!(number(&fitted, "/heldOut/eRms") < 20.0, "{fitted:#}");
+    let skin = scratch.read("skin.glb");
+    assert_eq!(skin.clips.len(), 1, "the examples' poses as a clip");
+    let program = &skin.skin.as_ref().expect("a skin").program;
+    assert_eq!(
+        program.name(),
+        "animation space",
+        "the exact model comes back"
+    );
+    let record = skin.record.expect("how it was made");
+    assert!(
+        record.fallback.is_some(),
+        "the stand-in's error is kept: {record:?}"
+    );
+    assert!(
+        !record.joints.is_empty(),
+        "and the joints' statistics: {record:?}"
+    );
+}
+
+#[test]
 fn a_drawn_skeleton_keeps_its_names_and_its_joints_are_moved() {
     let scratch = Scratch::new();
     scratch.write("meshes.npz", &meshes(&TUBE));

@@ -69,7 +69,10 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 }
 
 /// The meshes of a file, with its rest mesh in front unless it is one of them.
-fn example_meshes(document: &Document, without_rest: bool) -> anyhow::Result<Vec<ExampleMesh>> {
+pub(crate) fn example_meshes(
+    document: &Document,
+    without_rest: bool,
+) -> anyhow::Result<Vec<ExampleMesh>> {
     if document.frames.is_empty() {
         bail!(
             "{}: expected meshes in several poses, found a single one",
