@@ -33,7 +33,13 @@ fn e_rms(table: &str, row: &str) -> String {
 fn the_demo_writes_what_it_names() {
     let scratch = Scratch::new();
     let run = scratch.dermis("demo 'my demo'").done();
-    let files = ["arm.glb", "examples.npz", "report.html", "worst.png"];
+    let files = [
+        "arm.glb",
+        "compare.html",
+        "examples.npz",
+        "report.html",
+        "worst.png",
+    ];
     let files = files.map(|name| format!("my demo/{name}"));
     assert_eq!(scratch.files(), files, "these and no others");
     for file in &files {

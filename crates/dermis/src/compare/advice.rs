@@ -121,11 +121,11 @@ fn overfitting(rows: &[Entry<'_>]) -> Option<String> {
         .collect();
     let remedy = match found.len() == rows.len() {
         true => "the examples are too few, or those held out are unlike the others",
-        false => "more examples, fewer influences or more smoothing would help it",
+        false => "more examples, fewer influences or more smoothing would help",
     };
     (!found.is_empty()).then(|| {
         format!(
-            "Much worse on held-out examples than on its own: {}; {remedy}.",
+            "Much worse on held-out examples than on those fitted to: {}; {remedy}.",
             found.join(", ")
         )
     })

@@ -9,7 +9,7 @@ use super::FitError;
 use super::under_determined::under_determined;
 use crate::example::{ExampleSet, Fold, Split};
 use crate::measure::{Cost, Measured, measure, measure_predictions, positive_or_one};
-use crate::skin::Skin;
+use crate::skin::{Skin, VertexProgram};
 
 /// A skin and how it was found.
 #[derive(Debug, Clone)]
@@ -204,7 +204,13 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     RigDiagnosis {
         indistinct,
         unused,
-        under_determined: under_determined(set, training, skin),
+        // Scalar weights are few; what poses leave open of them shows in `indistinct`.
+        under_determined: match skin.program {
+            VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => {
+                under_determined(set, training, skin)
+            }
+            VertexProgram::Ssd(_) | VertexProgram::DualQuaternion(_) => Vec::new(),
+        },
         repeated: repeated(set, training, &poses),
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Context;
+use dermis::compare::{CompareOptions, compare};
 use dermis::fit::{Method, SsdOptions};
 use dermis::synth::{ArmOptions, arm};
 use dermis::{Clip, Pose, Split};
@@ -42,26 +43,39 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         .remove(0)
         .to_png()?;
     let html = report::html(&job, &fitted, talk)?;
+    let methods = Method::all(SsdOptions::default().max_influences);
+    let comparison = compare(set, &job.split, &methods, &CompareOptions::default(), talk)?;
+    let compared = report::compare_html(&prepared, &comparison, job.up, &job.command, talk)?;
     talk.check_stopped()?;
 
-    let [examples, skin, page, png] =
-        ["examples.npz", "arm.glb", "report.html", "worst.png"].map(|name| args.folder.join(name));
+    let names = [
+        "examples.npz",
+        "arm.glb",
+        "report.html",
+        "worst.png",
+        "compare.html",
+    ];
+    let [examples, skin, page, png, others] = names.map(|name| args.folder.join(name));
     dermis_io::write(&examples, &prepared.look, &WriteOptions::default())?;
     let document = skin_document(&prepared, job.method(), &fitted, false, talk)?;
     dermis_io::write(&skin, &document, &WriteOptions::default())?;
     dermis_io::write_file(&png, &picture)?;
     dermis_io::write_file(&page, html.as_bytes())?;
+    dermis_io::write_file(&others, compared.as_bytes())?;
     talk.clear();
 
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
-        "{}\n\n\
-         {:<32} open it in a browser: numbers, pictures, error per frame\n\
+        "{}\n\nThe same arm, fitted in every way:\n{}\n\n\
+         {:<32} every method side by side: numbers, pictures, error against cost\n\
+         {:<32} linear blend skinning alone: numbers, pictures, error per frame\n\
          {:<32} the worst pose it was not shown: look at the forearm, which collapses\n\
          {:<32} the skin with its clip: drop it into any glTF viewer\n\
          {:<32} the examples, for: dermis fit {} -o again.glb",
         report::table(&job, &fitted),
+        report::compare_table(set, &comparison),
+        others.display(),
         page.display(),
         png.display(),
         skin.display(),

@@ -190,7 +190,7 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
         let weak = &fitted.rig.under_determined;
         let names: Vec<String> = weak.iter().map(|w| w.bone.clone()).collect();
         remarks.push(format!(
-            "the examples leave {} under-determined (more unknowns than poses): {}",
+            "the examples leave {} under-determined (too few poses, or turns about one axis only): {}",
             plural(names.len(), "bone"),
             list(&names)
         ));
