@@ -11,7 +11,7 @@
 use std::time::Instant;
 
 use super::report::hold_out;
-use super::{FitError, Method};
+use super::{FitError, Method, bad_option};
 use crate::example::{ExampleSet, Split};
 use crate::measure::{Cost, Measures};
 use crate::progress::Progress;
@@ -54,21 +54,15 @@ impl Budget {
     /// # Errors
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check(&self) -> Result<(), FitError> {
-        let bad = |option, problem: &str| {
-            Err(FitError::BadOption {
-                option,
-                problem: problem.to_owned(),
-            })
-        };
         if self.max_influences == 0 {
-            return bad("max_influences", "at least 1 bone must be allowed");
+            return bad_option("max_influences", "at least 1 bone must be allowed");
         }
         let positive = |value: Option<f64>| value.is_none_or(|v| v > 0.0 && v.is_finite());
         if !positive(self.max_bytes_per_vertex) {
-            return bad("max_bytes_per_vertex", "expected a number above 0");
+            return bad_option("max_bytes_per_vertex", "expected a number above 0");
         }
         if !positive(self.target_error) {
-            return bad("target_error", "expected a number above 0");
+            return bad_option("target_error", "expected a number above 0");
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
 
-use crate::example::ExampleError;
+use crate::example::{ExampleError, ExampleSet};
 use crate::skin::SkinError;
 
 /// Why a fit could not be made. A poor fit is no error: it is in the report.
@@ -69,4 +69,24 @@ pub enum FitError {
     /// The progress callback stopped the job.
     #[error("stopped before it was finished")]
     Stopped,
+}
+
+/// The error of an option that is out of its range.
+fn bad_option<T>(option: &'static str, problem: impl Into<String>) -> Result<T, FitError> {
+    Err(FitError::BadOption {
+        option,
+        problem: problem.into(),
+    })
+}
+
+/// Fails when there is nothing to learn from.
+fn check_training(set: &ExampleSet, training: &[usize]) -> Result<(), FitError> {
+    let bones = set.skeleton().bone_count();
+    match training.is_empty() || bones == 0 {
+        true => Err(FitError::NothingToFit {
+            examples: training.len(),
+            bones,
+        }),
+        false => Ok(()),
+    }
 }

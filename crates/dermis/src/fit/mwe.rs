@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use faer::{Mat, Side};
 use glam::{DAffine3, DVec3};
 
-use super::{FitError, Fitted, InfluenceChoice, InfluenceSets, Prior};
+use super::{FitError, Fitted, InfluenceChoice, InfluenceSets, Prior, bad_option, check_training};
 use crate::example::ExampleSet;
 use crate::measure::{posed_from_rest, positive_or_one};
 use crate::par;
@@ -77,20 +77,14 @@ impl MultiWeightOptions {
     /// # Errors
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check(&self) -> Result<(), FitError> {
-        let bad = |option, problem: &str| {
-            Err(FitError::BadOption {
-                option,
-                problem: problem.to_owned(),
-            })
-        };
         if self.max_influences == 0 {
-            return bad("max_influences", "at least 1 bone must be allowed");
+            return bad_option("max_influences", "at least 1 bone must be allowed");
         }
         if !(self.kept_variance > 0.0 && self.kept_variance <= 1.0) {
-            return bad("kept_variance", "expected a share above 0 and at most 1");
+            return bad_option("kept_variance", "expected a share above 0 and at most 1");
         }
         if !(self.lambda >= 0.0 && self.lambda.is_finite()) {
-            return bad("lambda", "expected a number of at least 0");
+            return bad_option("lambda", "expected a number of at least 0");
         }
         Ok(())
     }
@@ -126,13 +120,7 @@ pub fn fit_multi_weight(
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
     options.check()?;
-    let bone_count = set.skeleton().bone_count();
-    if training.is_empty() || bone_count == 0 {
-        return Err(FitError::NothingToFit {
-            examples: training.len(),
-            bones: bone_count,
-        });
-    }
+    check_training(set, training)?;
     let sets = influence_sets(set, training, options, progress)?;
     let problem = Problem::new(set, training);
     let (sets_by_number, set_of_vertex) = problem.distinct_sets(&sets);

@@ -13,7 +13,7 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::{FitError, Fitted, InfluenceSets};
+use super::{FitError, Fitted, InfluenceSets, bad_option, check_training};
 use crate::example::ExampleSet;
 use crate::measure::posed_from_rest;
 use crate::mesh::Topology;
@@ -73,22 +73,16 @@ impl SsdOptions {
     /// # Errors
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check(&self) -> Result<(), FitError> {
-        let bad = |option, problem: &str| {
-            Err(FitError::BadOption {
-                option,
-                problem: problem.to_owned(),
-            })
-        };
         if self.max_influences == 0 {
-            return bad("max_influences", "at least 1 bone must be allowed");
+            return bad_option("max_influences", "at least 1 bone must be allowed");
         }
         if let Candidates::BestAlone { count: 0 } | Candidates::BestNearby { count: 0 } =
             self.candidates
         {
-            return bad("candidates", "at least 1 bone must be allowed");
+            return bad_option("candidates", "at least 1 bone must be allowed");
         }
         if !(self.rest_stiffness >= 0.0 && self.rest_stiffness.is_finite()) {
-            return bad("rest_stiffness", "expected a number of at least 0");
+            return bad_option("rest_stiffness", "expected a number of at least 0");
         }
         Ok(())
     }
@@ -146,14 +140,7 @@ pub(super) fn fit_ssd_among(
 
 fn check(set: &ExampleSet, training: &[usize], options: &SsdOptions) -> Result<(), FitError> {
     options.check()?;
-    let bone_count = set.skeleton().bone_count();
-    if training.is_empty() || bone_count == 0 {
-        return Err(FitError::NothingToFit {
-            examples: training.len(),
-            bones: bone_count,
-        });
-    }
-    Ok(())
+    check_training(set, training)
 }
 
 /// The best weights when each vertex may use the bones of its set and no others.

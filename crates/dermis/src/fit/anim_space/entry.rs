@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::{AnimSpaceOptions, FitFrames, Prior, Smoothing};
 use crate::example::ExampleSet;
 use crate::fit::ssd::fit_weights_within;
-use crate::fit::{FitError, Fitted, InfluenceChoice, InfluenceSets};
+use crate::fit::{FitError, Fitted, InfluenceChoice, InfluenceSets, check_training};
 use crate::progress::Progress;
 use crate::rows::Rows;
 use crate::skin::{Influence, LinearProgram, Skin, VertexProgram, Weight};
@@ -43,20 +43,14 @@ pub fn fit_anim_space(
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
     options.check()?;
-    let bone_count = set.skeleton().bone_count();
-    if training.is_empty() || bone_count == 0 {
-        return Err(FitError::NothingToFit {
-            examples: training.len(),
-            bones: bone_count,
-        });
-    }
+    check_training(set, training)?;
     let recipes = match &options.influences {
         InfluenceChoice::Automatic => {
             let max = options.max_influences;
             InfluenceSets::automatic_recipes(set, training, max, progress)?.to_vec()
         }
         InfluenceChoice::Given(sets) => {
-            sets.check(set.rest().vertex_count(), bone_count)?;
+            sets.check(set.rest().vertex_count(), set.skeleton().bone_count())?;
             vec![sets.clone()]
         }
     };

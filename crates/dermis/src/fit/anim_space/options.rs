@@ -1,6 +1,6 @@
 //! How to fit animation space.
 
-use crate::fit::{FitError, InfluenceChoice};
+use crate::fit::{FitError, InfluenceChoice, bad_option};
 
 /// How to fit animation space.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,24 +87,18 @@ impl AnimSpaceOptions {
     /// # Errors
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check(&self) -> Result<(), FitError> {
-        let bad = |option, problem: &str| {
-            Err(FitError::BadOption {
-                option,
-                problem: problem.to_owned(),
-            })
-        };
         if self.max_influences == 0 {
-            return bad("max_influences", "at least 1 bone must be allowed");
+            return bad_option("max_influences", "at least 1 bone must be allowed");
         }
         let is_strength = |value: f64| value >= 0.0 && value.is_finite();
         let expected = "expected a number of at least 0";
         match &self.smoothing {
-            Smoothing::Ridge { lambda } if !is_strength(*lambda) => bad("lambda", expected),
-            Smoothing::Edges { delta } if !is_strength(*delta) => bad("delta", expected),
+            Smoothing::Ridge { lambda } if !is_strength(*lambda) => bad_option("lambda", expected),
+            Smoothing::Edges { delta } if !is_strength(*delta) => bad_option("delta", expected),
             Smoothing::EdgesByHeldOutError { deltas } => match deltas.as_slice() {
-                [] => bad("deltas", "expected at least one to choose from"),
+                [] => bad_option("deltas", "expected at least one to choose from"),
                 deltas if !deltas.iter().all(|&delta| is_strength(delta)) => {
-                    bad("deltas", "expected numbers of at least 0")
+                    bad_option("deltas", "expected numbers of at least 0")
                 }
                 _ => Ok(()),
             },

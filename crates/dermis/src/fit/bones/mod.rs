@@ -18,7 +18,7 @@ mod refine;
 
 use glam::{DAffine3, DVec3};
 
-use super::FitError;
+use super::{FitError, bad_option};
 use crate::example::{Example, ExampleSet};
 use crate::mesh::{Topology, TriMesh};
 use crate::progress::Progress;
@@ -84,20 +84,14 @@ impl BoneOptions {
     /// # Errors
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check(&self) -> Result<(), FitError> {
-        let bad = |option, problem: &str| {
-            Err(FitError::BadOption {
-                option,
-                problem: problem.to_owned(),
-            })
-        };
         if self.max_influences == 0 {
-            return bad("max_influences", "at least 1 bone must be allowed");
+            return bad_option("max_influences", "at least 1 bone must be allowed");
         }
         if !(self.reach > 0.0 && self.reach.is_finite()) {
-            return bad("reach", "expected a number above 0");
+            return bad_option("reach", "expected a number above 0");
         }
         if !(self.lambda >= 0.0 && self.lambda.is_finite()) {
-            return bad("lambda", "expected a number of at least 0");
+            return bad_option("lambda", "expected a number of at least 0");
         }
         Ok(())
     }
