@@ -66,7 +66,7 @@ pub mod skin;
 pub mod solve;
 pub mod synth;
 
-pub use example::{Example, ExampleSet, Fold, Split};
+pub use example::{Example, ExampleSet, Fold, MeshAnimation, MeshClip, Split};
 pub use mesh::TriMesh;
 pub use rig::{BoneId, Clip, Palette, Pose, Skeleton};
 pub use rows::Rows;

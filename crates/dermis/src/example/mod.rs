@@ -1,4 +1,8 @@
-//! Example meshes in known poses, and which of them a fit may see.
+//! Example meshes in known poses, and which of them a fit may see; and meshes that only move.
+
+mod mesh_animation;
+
+pub use mesh_animation::{MeshAnimation, MeshClip};
 
 use glam::DVec3;
 
