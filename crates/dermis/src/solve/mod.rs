@@ -2,6 +2,7 @@
 
 mod block_cg;
 mod edge_system;
+mod simplex_gram;
 mod simplex_ls;
 mod small_matrix;
 mod sparse_cholesky;
@@ -9,5 +10,6 @@ mod symmetric_eigen;
 
 pub(crate) use block_cg::{CgLimits, conjugate_gradients};
 pub(crate) use edge_system::{EdgeSystem, NodeKind, SLOT};
+pub(crate) use simplex_gram::SimplexGram;
 pub use simplex_ls::{SimplexLs, SimplexSolution};
 pub(crate) use symmetric_eigen::SymmetricEigen;

@@ -1,0 +1,145 @@
+//! How a mesh animation is decomposed.
+
+use super::reduce::Reduction;
+use crate::fit::{FitError, bad_option};
+
+/// Most bones that may be asked to move one vertex.
+const MOST_INFLUENCES: usize = 32;
+
+/// How many bones to find.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BoneCount {
+    /// So many.
+    Exactly(usize),
+    /// As few as reach an error.
+    ForError {
+        /// `E_RMS` to reach.
+        e_rms: f64,
+        /// Most bones to try.
+        at_most: usize,
+    },
+}
+
+/// What the bones of a decomposition may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BoneMotion {
+    /// Take any affine matrix: the closest fit. Plain glTF holds each bone as two nested nodes.
+    #[default]
+    Affine,
+    /// Turn and move, nothing else: what animators and every engine expect.
+    Rigid,
+}
+
+/// How much time a decomposition may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Quality {
+    /// A few rounds from one start: a preview.
+    Fast,
+    /// Three starts, and as many rounds as pay quickly.
+    #[default]
+    Default,
+    /// Many starts and many rounds, for the last tenth of the error.
+    Best,
+}
+
+/// How to decompose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecomposeOptions {
+    /// How many bones; default 30.
+    pub bones: BoneCount,
+    /// What they may do; default any affine matrix.
+    pub motion: BoneMotion,
+    /// Most bones that move one vertex, 1 to 32; default 4.
+    pub max_influences: usize,
+    /// Rounds of bones, weights and rest positions in turn; at least 1, default 40. The paper takes
+    /// 15.
+    pub rounds: usize,
+    /// How many ways to begin are tried for a few rounds, before the best goes on; at least 1,
+    /// default 3.
+    pub starts: usize,
+    /// Whether rest positions are fitted too; default yes.
+    pub update_rest: bool,
+    /// What may be lost when trajectories are reduced, as an `E_RMS`; 0 keeps everything, default
+    /// 0.25. The paper takes 0.5. Rigid bones are fitted without reduction.
+    pub reduction_error: f64,
+    /// How trajectories are reduced.
+    pub reduction: Reduction,
+    /// Ties the weights of neighbours together: at 1, a step from weight 0 to 1 along an edge costs
+    /// as much as an error of one `E_RMS` at the vertex. At least 0, default 0.
+    pub smoothness: f64,
+}
+
+impl Default for DecomposeOptions {
+    fn default() -> Self {
+        Self {
+            bones: BoneCount::Exactly(30),
+            motion: BoneMotion::Affine,
+            max_influences: 4,
+            rounds: 40,
+            starts: 3,
+            update_rest: true,
+            reduction_error: 0.25,
+            reduction: Reduction::default(),
+            smoothness: 0.0,
+        }
+    }
+}
+
+impl DecomposeOptions {
+    /// The options of a quality, everything else as by default.
+    pub fn of_quality(quality: Quality) -> Self {
+        let default = Self::default();
+        match quality {
+            Quality::Fast => Self {
+                rounds: 8,
+                starts: 1,
+                reduction_error: 0.5,
+                ..default
+            },
+            Quality::Default => default,
+            Quality::Best => Self {
+                rounds: 240,
+                starts: 8,
+                reduction_error: 0.1,
+                ..default
+            },
+        }
+    }
+
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`FitError::BadOption`] naming the first that is not.
+    pub fn check(&self) -> Result<(), FitError> {
+        match self.bones {
+            BoneCount::Exactly(0) | BoneCount::ForError { at_most: 0, .. } => {
+                return bad_option("bones", "at least 1 bone must be allowed");
+            }
+            BoneCount::Exactly(count) | BoneCount::ForError { at_most: count, .. }
+                if count > usize::from(u16::MAX) =>
+            {
+                return bad_option("bones", "a skeleton has at most 65535 bones");
+            }
+            BoneCount::ForError { e_rms, .. } if !(e_rms > 0.0 && e_rms.is_finite()) => {
+                return bad_option("bones", "expected an error above 0 to reach");
+            }
+            _ => {}
+        }
+        if !(1..=MOST_INFLUENCES).contains(&self.max_influences) {
+            return bad_option("max_influences", "expected 1 to 32 bones per vertex");
+        }
+        if self.rounds == 0 {
+            return bad_option("rounds", "at least 1 round is needed");
+        }
+        if self.starts == 0 {
+            return bad_option("starts", "at least 1 start is needed");
+        }
+        if !(self.reduction_error >= 0.0 && self.reduction_error.is_finite()) {
+            return bad_option("reduction_error", "expected a number of at least 0");
+        }
+        if !(self.smoothness >= 0.0 && self.smoothness.is_finite()) {
+            return bad_option("smoothness", "expected a number of at least 0");
+        }
+        Ok(())
+    }
+}
