@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub trait Progress: Sync {
     /// `done` of `total` steps of a stage are finished; returns false to stop the job.
     fn report(&self, stage: &str, done: usize, total: usize) -> bool;
+
+    /// How the current stage is doing, in a few words: an error that falls.
+    fn detail(&self, _text: &str) {}
 }
 
 /// Hears nothing and stops nothing.

@@ -21,8 +21,8 @@ pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_
 pub use auto::{Budget, Candidate, Choice, Tried, choose_method};
 pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use decompose::{
-    BoneCount, BoneMotion, DecomposeOptions, Decomposition, Quality, Reduced, Reduction, decompose,
-    reduce,
+    BoneCount, BoneMotion, DecomposeOptions, Decomposition, KnownRig, LockedWeights, Quality,
+    Reduced, Reduction, decompose, decompose_onto, join_bones, reduce,
 };
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;

@@ -12,15 +12,15 @@ pub(super) const JOINT_PULL: f64 = 1e-3;
 
 /// The point about which one bone turns in another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Joint {
+pub(in crate::fit) struct Joint {
     /// In rest space.
-    pub(super) place: DVec3,
+    pub(in crate::fit) place: DVec3,
     /// Root-mean-square distance of the point from its mean in the other bone's frame.
-    pub(super) deviation: f64,
+    pub(in crate::fit) deviation: f64,
 }
 
 /// The joint of a bone in its parent, from the motions of both in all poses.
-pub(super) fn find_joint(parent: &[DAffine3], bone: &[DAffine3], guess: DVec3) -> Joint {
+pub(in crate::fit) fn find_joint(parent: &[DAffine3], bone: &[DAffine3], guess: DVec3) -> Joint {
     let relative: Vec<DAffine3> = parent
         .iter()
         .zip(bone)
@@ -55,7 +55,10 @@ pub(super) fn find_joint(parent: &[DAffine3], bone: &[DAffine3], guess: DVec3) -
 ///
 /// Prim's algorithm on the full graph, then the root that makes the longest chain shortest (of two
 /// equal ones the one with more vertices, then the lower number).
-pub(super) fn span(cost: &dyn Fn(usize, usize) -> f64, sizes: &[usize]) -> Vec<Option<usize>> {
+pub(in crate::fit) fn span(
+    cost: &dyn Fn(usize, usize) -> f64,
+    sizes: &[usize],
+) -> Vec<Option<usize>> {
     let count = sizes.len();
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut reached = vec![false; count];
@@ -101,7 +104,7 @@ pub(super) fn span(cost: &dyn Fn(usize, usize) -> f64, sizes: &[usize]) -> Vec<O
 }
 
 /// The nodes of a tree from a root outwards: node, parent, depth.
-pub(super) fn walk(near: &[Vec<usize>], root: usize) -> Vec<(usize, Option<usize>, usize)> {
+pub(in crate::fit) fn walk(near: &[Vec<usize>], root: usize) -> Vec<(usize, Option<usize>, usize)> {
     let mut order = vec![(root, None, 0)];
     let mut at = 0;
     while at < order.len() {

@@ -13,7 +13,7 @@
 
 mod clusters;
 mod hierarchy;
-mod joints;
+pub(super) mod joints;
 mod refine;
 
 use glam::{DAffine3, DVec3};

@@ -185,7 +185,10 @@ impl Sums {
             }
             let Affine(columns) = &matrices[*k];
             let times = |row: &[f64]| {
-                columns[0] * row[0] + columns[1] * row[1] + columns[2] * row[2] + columns[3] * row[3]
+                columns[0] * row[0]
+                    + columns[1] * row[1]
+                    + columns[2] * row[2]
+                    + columns[3] * row[3]
             };
             linear.x_axis -= times(&block[0..4]);
             linear.y_axis -= times(&block[4..8]);
@@ -239,7 +242,11 @@ fn pseudo_solve(square: &Mat<f64>, right: &Mat<f64>) -> Mat<f64> {
     let vectors = Mat::from_fn(size, size, |i, j| eigen.vectors[j * size + i]);
     let mut turned = vectors.transpose() * right;
     for (i, &value) in eigen.values.iter().enumerate() {
-        let factor = if value > 1e-10 * largest { 1.0 / value } else { 0.0 };
+        let factor = if value > 1e-10 * largest {
+            1.0 / value
+        } else {
+            0.0
+        };
         turned.row_mut(i).iter_mut().for_each(|x| *x *= factor);
     }
     vectors * turned

@@ -76,7 +76,8 @@ impl Bones {
         }
     }
 
-    /// `φ = T_j ṽ`, into `out`.
+    /// `φ = T_j ṽ`, into `out`: the plain form of what [`Products`](super::products::Products) multiplies.
+    #[cfg(test)]
     pub(super) fn predict(&self, bone: usize, rest: &[f64; 3], out: &mut [f64]) {
         let [x, y, z, one] = [0, 1, 2, 3].map(|component| self.column(component, bone));
         for (r, value) in out.iter_mut().enumerate() {

@@ -35,7 +35,7 @@ pub enum BoneMotion {
 pub enum Quality {
     /// A few rounds from one start: a preview.
     Fast,
-    /// Three starts, and as many rounds as pay quickly.
+    /// Four starts, and as many rounds as pay quickly.
     #[default]
     Default,
     /// Many starts and many rounds, for the last tenth of the error.
@@ -51,16 +51,17 @@ pub struct DecomposeOptions {
     pub motion: BoneMotion,
     /// Most bones that move one vertex, 1 to 32; default 4.
     pub max_influences: usize,
-    /// Rounds of bones, weights and rest positions in turn; at least 1, default 40. The paper takes
+    /// Rounds of bones, weights and rest positions in turn; at least 1, default 50. The paper takes
     /// 15.
     pub rounds: usize,
     /// How many ways to begin are tried for a few rounds, before the best goes on; at least 1,
-    /// default 3.
+    /// default 4. If it is more than one, as many more are tried as there are fewer than 30 bones, up
+    /// to three times as many: they cost less then, and matter more.
     pub starts: usize,
     /// Whether rest positions are fitted too; default yes.
     pub update_rest: bool,
     /// What may be lost when trajectories are reduced, as an `E_RMS`; 0 keeps everything, default
-    /// 0.25. The paper takes 0.5. Rigid bones are fitted without reduction.
+    /// 0.5 as in the paper: bones are fitted to everything at the end, which brings most of it back. Rigid bones are fitted without reduction.
     pub reduction_error: f64,
     /// How trajectories are reduced.
     pub reduction: Reduction,
@@ -75,10 +76,10 @@ impl Default for DecomposeOptions {
             bones: BoneCount::Exactly(30),
             motion: BoneMotion::Affine,
             max_influences: 4,
-            rounds: 40,
-            starts: 3,
+            rounds: 50,
+            starts: 4,
             update_rest: true,
-            reduction_error: 0.25,
+            reduction_error: 0.5,
             reduction: Reduction::default(),
             smoothness: 0.0,
         }
@@ -93,16 +94,23 @@ impl DecomposeOptions {
             Quality::Fast => Self {
                 rounds: 8,
                 starts: 1,
-                reduction_error: 0.5,
                 ..default
             },
             Quality::Default => default,
             Quality::Best => Self {
                 rounds: 240,
                 starts: 8,
-                reduction_error: 0.1,
+                reduction_error: 0.2,
                 ..default
             },
+        }
+    }
+
+    /// How many starts are tried with a number of bones.
+    pub(super) fn starts_with(&self, bone_count: usize) -> usize {
+        match self.starts {
+            1 => 1,
+            starts => (30 * starts / bone_count.max(1)).clamp(starts, 3 * starts),
         }
     }
 

@@ -47,7 +47,8 @@ pub(super) struct Smooth<'a> {
 impl PointStep<'_> {
     /// Weights and rest positions that follow from `bones`, beginning with those of `points`.
     pub(super) fn run(&self, targets: &Targets, bones: &Bones, points: &Points) -> Points {
-        match self.max_influences {
+        // Locked points may have more influences than others are allowed.
+        match self.max_influences.max(points.supports.stride) {
             0..=4 => self.run_sized::<5>(targets, bones, points),
             5..=8 => self.run_sized::<9>(targets, bones, points),
             9..=16 => self.run_sized::<17>(targets, bones, points),
@@ -110,7 +111,9 @@ impl PointStep<'_> {
                             let error = solver.solve(point, &points.supports);
                             let support = solver.support;
                             let n = support.count;
-                            solved.supports.push(&support.bones[..n], &support.weights[..n]);
+                            solved
+                                .supports
+                                .push(&support.bones[..n], &support.weights[..n]);
                             solved.rest.push(solver.rest);
                             solved.errors.push(error);
                         }
@@ -461,7 +464,10 @@ impl<const N: usize> PointSolver<'_, N> {
                 }
             }
         }
-        debug_assert!(best >= found - 1e-9 * found.abs(), "fewer bones are no better");
+        debug_assert!(
+            best >= found - 1e-9 * found.abs(),
+            "fewer bones are no better"
+        );
         self.support.weights = best_weights;
         best
     }

@@ -132,7 +132,8 @@ fn near_links(places: &[DVec3], component: &[u32]) -> Vec<(usize, usize)> {
     let mut links = Vec::new();
     for (point, &place) in places.iter().enumerate() {
         let [x, y, z] = key(place);
-        let around = (-1..=1).flat_map(|i| (-1..=1).flat_map(move |j| (-1..=1).map(move |k| (i, j, k))));
+        let around =
+            (-1..=1).flat_map(|i| (-1..=1).flat_map(move |j| (-1..=1).map(move |k| (i, j, k))));
         let mut found: Vec<(f64, usize)> = around
             .filter_map(|(i, j, k)| cells.get(&[x + i, y + j, z + k]))
             .flatten()
@@ -195,7 +196,11 @@ mod tests {
             DVec3::Y,
             DVec3::ONE,
         ];
-        let frame = rest.iter().enumerate().map(|(v, &p)| motion(v, p)).collect();
+        let frame = rest
+            .iter()
+            .enumerate()
+            .map(|(v, &p)| motion(v, p))
+            .collect();
         let mesh = TriMesh::new(rest, vec![[0, 1, 2], [3, 5, 4]]).expect("two triangles");
         let clip = MeshClip {
             name: "move".to_owned(),

@@ -155,7 +155,11 @@ mod tests {
                 assert!((column[j] - expected).abs() < 1e-12, "bones {j} and {k}");
             }
             assert!((squares[k] - column[k]).abs() < 1e-12, "bone {k} alone");
-            assert_eq!(column[count..], vec![0.0; products.padded - count], "padding");
+            assert_eq!(
+                column[count..],
+                vec![0.0; products.padded - count],
+                "padding"
+            );
         }
     }
 }

@@ -52,6 +52,20 @@ impl State {
 }
 
 impl Solver<'_> {
+    /// How many rounds [`Solver::solve`] makes in all, dropped starts included.
+    pub(super) fn round_count(starts: usize, rounds: usize) -> usize {
+        let mut states = starts;
+        let mut done = TRIAL_ROUNDS.min(rounds);
+        let mut total = states * done;
+        while states > 1 {
+            states = states.div_ceil(2);
+            let further = if states > 1 { TRIAL_ROUNDS } else { 0 }.min(rounds - done);
+            total += states * further;
+            done += further;
+        }
+        total + rounds - done
+    }
+
     /// Tries some starts, and goes on with the best until it has had `rounds`.
     ///
     /// Half of the starts are dropped after every few rounds: the order between starts settles early
@@ -142,13 +156,25 @@ impl Solver<'_> {
         goes_on
     }
 
-    /// The best matrices for the points as they are. Bones that move nothing begin anew where the
-    /// error is largest; true when there were none.
-    pub(super) fn move_bones(&self, state: &mut State) -> bool {
+    /// The best matrices for the points as they are.
+    pub(super) fn move_bones_only(&self, state: &mut State) {
         let sums = Sums::new(self.targets, &state.points, state.bones.count);
         match self.motion {
             BoneMotion::Affine => sums.solve_affine(&mut state.bones, &self.free),
             BoneMotion::Rigid => sums.solve_rigid(&mut state.bones, &self.free, RIGID_SWEEPS),
+        }
+    }
+
+    /// As [`Solver::move_bones_only`]; bones that move nothing begin anew where the error is largest,
+    /// and false says that there were some.
+    pub(super) fn move_bones(&self, state: &mut State) -> bool {
+        self.move_bones_only(state);
+        if self
+            .step
+            .locked
+            .is_some_and(|locked| locked.iter().all(|&l| l))
+        {
+            return true;
         }
         let mut is_used = vec![false; state.bones.count];
         for point in 0..state.points.supports.count() {
@@ -184,7 +210,9 @@ impl Solver<'_> {
 }
 
 fn best_of(states: Vec<State>) -> State {
-    let best = states.into_iter().min_by(|a, b| a.error.total_cmp(&b.error));
+    let best = states
+        .into_iter()
+        .min_by(|a, b| a.error.total_cmp(&b.error));
     best.expect("at least one start was made")
 }
 
