@@ -69,6 +69,20 @@ Examples:
 
 Takes the same inputs as `dermis fit`.")]
     Compare(CompareArgs),
+    /// Decompose a mesh animation: cloth, muscles, captures to bones, weights and a clip.
+    #[command(after_help = "\
+Examples:
+  dermis decompose cloth.pc2 --mesh cloth.obj --bones 30 -o cloth.glb
+  dermis decompose 'frames/*.obj' --target-error 1.5 -o skin.glb --report report.html
+  dermis decompose walk.npz run.npz --bones 24 --rigid --hierarchy -o skin.glb
+  dermis decompose sim.npz --keep rig.glb --bones 6 -o helped.glb
+  dermis decompose sim.npz --keep rig.glb --weights-only -o reweighted.glb
+
+The result is a plain skinned file with the animation as its clip. Several inputs are several clips of
+one mesh, with one set of weights; single meshes (.obj, .ply) are the frames of one. A skinned or
+morphed glTF file gives what its clips show. Bones may stretch and shear unless --rigid is given: such
+a bone becomes two nested nodes, which every player takes.")]
+    Decompose(DecomposeArgs),
     /// Find bones, their pose in every mesh, and joints that turn in place, when only meshes are given.
     #[command(after_help = "\
 Examples:
@@ -252,6 +266,102 @@ pub(crate) struct CompareArgs {
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `dermis decompose`.
+#[derive(Debug, Args)]
+pub(crate) struct DecomposeArgs {
+    /// A sequence; several of one mesh; a folder of meshes; or a pattern such as 'poses/*.obj' or
+    /// 'frame_####.obj'.
+    #[arg(required = true, value_name = "IN")]
+    pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sequence: SequenceArgs,
+    /// The skin to write, .glb or .gltf.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// How many bones to find; with --keep, how many helper bones to add.
+    #[arg(long, value_name = "N", value_parser = parse_positive, conflicts_with = "target_error")]
+    pub(crate) bones: Option<usize>,
+    /// Find as few bones as reach this E_RMS; if none do, the exit code is 1.
+    #[arg(long, value_name = "E_RMS")]
+    pub(crate) target_error: Option<f64>,
+    /// Most bones that --target-error tries, 256 unless given.
+    #[arg(long, value_name = "N", value_parser = parse_positive, requires = "target_error")]
+    pub(crate) max_bones: Option<usize>,
+    /// Bones may take any affine matrix: the closest fit, and the default.
+    #[arg(long, conflicts_with_all = ["rigid", "hierarchy"])]
+    pub(crate) affine: bool,
+    /// Bones only turn and move.
+    #[arg(long)]
+    pub(crate) rigid: bool,
+    /// Bones hang together in joints that turn in place, with constant lengths; they are rigid.
+    #[arg(long)]
+    pub(crate) hierarchy: bool,
+    /// Most bones that may move one vertex.
+    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
+    pub(crate) max_influences: usize,
+    /// How much time to take.
+    #[arg(long, value_enum, default_value_t = QualityArg::Default)]
+    pub(crate) quality: QualityArg,
+    /// Rounds of bones, weights and rest positions in turn, instead of the quality's.
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
+    pub(crate) rounds: Option<usize>,
+    /// Ways to begin that are tried, instead of the quality's.
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
+    pub(crate) starts: Option<usize>,
+    /// Keep the rest mesh as it is given, instead of fitting it too.
+    #[arg(long)]
+    pub(crate) fixed_rest: bool,
+    /// Tie the weights of neighbours together: 0 not at all, 1 clearly.
+    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    pub(crate) smooth: f64,
+    /// A rig to keep: its bones, in the poses of its clip, and its rest mesh.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keep: Option<PathBuf>,
+    /// The clip of --keep that belongs to the meshes, when it has several.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) clip: Option<String>,
+    /// Vertices that keep the rig's weights: none, fit:E for those that it meets within an E_RMS of
+    /// E, or a text file of vertex numbers.
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) lock: Option<String>,
+    /// Fit only weights, for the bones of --keep in their poses.
+    #[arg(long, conflicts_with = "transforms_only")]
+    pub(crate) weights_only: bool,
+    /// Fit only the motion of the bones, for the weights of --keep.
+    #[arg(long)]
+    pub(crate) transforms_only: bool,
+    /// On Ctrl-C, write the best so far instead of nothing.
+    #[arg(long)]
+    pub(crate) checkpoint: bool,
+    /// How far a vertex may be off at a frame when keys are left out, in per cent of the diagonal; 0
+    /// keeps every key.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0005)]
+    pub(crate) key_tolerance: f64,
+    /// Frames per second of the meshes.
+    #[arg(long, value_name = "FPS", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
+    /// Write a report with pictures: one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Which axis points up in the report's pictures.
+    #[arg(long, value_enum, default_value_t = Up::Y)]
+    pub(crate) up: Up,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much time a decomposition takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum QualityArg {
+    /// One start and a few rounds: a preview.
+    Fast,
+    /// Several starts, and as many rounds as pay quickly.
+    Default,
+    /// Many starts and many rounds, for the last tenth of the error.
+    Best,
 }
 
 /// Arguments of `dermis rig`.

@@ -3,6 +3,7 @@
 //! Raw arguments (`args`) become checked plans inside each command (`cmd`), which call the library
 //! and hand their results to `report`. Data goes to stdout, talk to stderr.
 
+mod animation;
 mod args;
 mod cmd;
 mod examples;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => cmd::convert::run(args, &talk),
         Command::Fit(args) => cmd::fit::run(args, &talk),
         Command::Compare(args) => cmd::compare::run(args, &talk),
+        Command::Decompose(args) => cmd::decompose::run(args, &talk),
         Command::Rig(args) => cmd::rig::run(args, &talk),
         Command::Pose(args) => cmd::pose::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),

@@ -62,9 +62,14 @@ impl Talk {
         }
     }
 
+    /// True when the user has asked to stop.
+    pub(crate) fn was_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
     /// Fails when the user has asked to stop: called before anything is written.
     pub(crate) fn check_stopped(&self) -> anyhow::Result<()> {
-        if self.stopped.load(Ordering::Relaxed) {
+        if self.was_stopped() {
             bail!("stopped; nothing was written");
         }
         Ok(())
@@ -89,7 +94,15 @@ impl Progress for Talk {
                 }
             }
         }
-        !self.stopped.load(Ordering::Relaxed)
+        !self.was_stopped()
+    }
+
+    fn detail(&self, text: &str) {
+        if let Ok(bar) = self.bar.lock()
+            && let Some((_, bar)) = bar.as_ref()
+        {
+            bar.set_prefix(text.to_owned());
+        }
     }
 }
 
@@ -104,7 +117,7 @@ pub(crate) fn plural(count: usize, noun: &str) -> String {
 fn new_bar(stage: &str, total: usize) -> ProgressBar {
     let bar =
         ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(8));
-    let style = ProgressStyle::with_template("{msg:>16} [{bar:32}] {percent:>3}% {eta}")
+    let style = ProgressStyle::with_template("{msg:>16} [{bar:32}] {percent:>3}% {eta} {prefix}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("=> "));
     bar.set_message(stage.to_owned());

@@ -4,6 +4,8 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod convert;
 mod cost_model;
+pub(crate) mod decompose;
+mod decompose_keep;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod fit;

@@ -1,0 +1,225 @@
+//! `dermis decompose`: a mesh animation to bones and weights.
+
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use dermis::MeshAnimation;
+use dermis::fit::{
+    BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, Quality, decompose,
+    join_bones, truncated_svd,
+};
+use dermis::skin::{Playable, PlayableOptions, PoseClip, to_playable};
+use dermis_io::{Document, Format, SkinRecord, WriteOptions};
+
+use super::decompose_keep::onto_rig;
+use crate::Outcome;
+use crate::animation::{ReadAnimation, read_animation};
+use crate::args::{DecomposeArgs, QualityArg};
+use crate::report;
+use crate::talk::Talk;
+
+/// Most bones that `--target-error` tries.
+const MOST_BONES: usize = 256;
+/// Above this many numbers per vertex or vertices, the bound by singular values is not computed.
+const MOST_FOR_BOUND: usize = 2500;
+
+/// A decomposition with all that its report needs to know.
+pub(crate) struct DecomposeJob<'a> {
+    pub(crate) args: &'a DecomposeArgs,
+    pub(crate) animation: &'a MeshAnimation,
+    pub(crate) found: Decomposition,
+    /// Seconds that it took.
+    pub(crate) seconds: f64,
+    /// `E_RMS` that no skin of so many bones can fall below; `None` when it was not computed.
+    pub(crate) bound: Option<f64>,
+    /// Key tolerance in model units.
+    pub(crate) key_tolerance: f64,
+    pub(crate) playable: Playable,
+    pub(crate) was_stopped: bool,
+}
+
+pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
+        bail!(
+            "{}: a decomposition is written as .glb or .gltf",
+            args.output.display()
+        );
+    }
+    let options = options(args)?;
+    options.check()?;
+    let ReadAnimation { animation, look } =
+        read_animation(&args.inputs, &args.sequence, args.fps, talk)?;
+    let in_file = || look.path.display().to_string();
+    let start = Instant::now();
+    let mut found = match &args.keep {
+        Some(path) => onto_rig(args, path, &animation, &options, talk)?,
+        None => decompose(&animation, &options, talk).with_context(in_file)?,
+    };
+    if args.hierarchy && !talk.was_stopped() {
+        found = join_bones(found, &animation, &options, talk).with_context(in_file)?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let was_stopped = talk.was_stopped();
+    if was_stopped && !args.checkpoint {
+        bail!("stopped; nothing was written (--checkpoint would keep the best so far)");
+    }
+    let key_tolerance = 0.01 * args.key_tolerance * animation.rest().bounds().diagonal();
+    let playable = to_playable(
+        &found.skin,
+        &pose_clips(&animation, &found),
+        &PlayableOptions { key_tolerance },
+    )?;
+    let job = DecomposeJob {
+        args,
+        animation: &animation,
+        bound: bound(&animation, &found),
+        found,
+        seconds,
+        key_tolerance,
+        playable,
+        was_stopped,
+    };
+    let page = match &args.report {
+        Some(path) => Some((path, report::decompose_html(&job, talk)?)),
+        None => None,
+    };
+    write_skin(&job, look)?;
+    if let Some((path, page)) = &page {
+        dermis_io::write_file(path, page.as_bytes())?;
+    }
+    talk.clear();
+    let text = match args.json {
+        true => report::decompose_json(&job)?,
+        false => report::decompose_table(&job),
+    };
+    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    talk.remark(format!("wrote {}", args.output.display()));
+    if let Some((path, _)) = page {
+        talk.remark(format!("wrote {}", path.display()));
+    }
+    if was_stopped {
+        talk.remark(format!(
+            "stopped after {} rounds: this is the best so far",
+            job.found.round_errors.len()
+        ));
+    }
+    Ok(outcome(&job, talk))
+}
+
+fn outcome(job: &DecomposeJob<'_>, talk: &Talk) -> Outcome {
+    match job.args.target_error {
+        Some(target) if job.found.e_rms > target => {
+            talk.remark(format!(
+                "tolerance missed: E_RMS {:.3} with {} bones, at most {target} was asked for; more \
+                 bones (--max-bones), more influences or --quality best may reach it",
+                job.found.e_rms,
+                job.found.skin.skeleton.bone_count()
+            ));
+            Outcome::ToleranceMissed
+        }
+        _ => Outcome::Done,
+    }
+}
+
+/// What the arguments mean, checked against each other.
+fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
+    if args.keep.is_none() {
+        for (is_given, flag) in [
+            (args.weights_only, "--weights-only"),
+            (args.transforms_only, "--transforms-only"),
+            (args.lock.is_some(), "--lock"),
+            (args.clip.is_some(), "--clip"),
+        ] {
+            if is_given {
+                bail!("{flag} belongs to a rig that exists: give it with --keep");
+            }
+        }
+        if args.bones.is_none() && args.target_error.is_none() {
+            bail!("say how many bones to find with --bones, or which error to reach with --target-error");
+        }
+    }
+    if args.keep.is_some() {
+        if args.target_error.is_some() {
+            bail!("--target-error does not go with --keep: say how many helper bones with --bones");
+        }
+        if args.hierarchy {
+            bail!("--hierarchy does not go with --keep: the rig has its own");
+        }
+    }
+    let quality = match args.quality {
+        QualityArg::Fast => Quality::Fast,
+        QualityArg::Default => Quality::Default,
+        QualityArg::Best => Quality::Best,
+    };
+    let of_quality = DecomposeOptions::of_quality(quality);
+    Ok(DecomposeOptions {
+        bones: match (args.bones, args.target_error) {
+            (_, Some(e_rms)) => BoneCount::ForError {
+                e_rms,
+                at_most: args.max_bones.unwrap_or(MOST_BONES),
+            },
+            // Helper bones may be none; their count is passed on its own.
+            (count, None) => BoneCount::Exactly(count.unwrap_or(1).max(1)),
+        },
+        motion: match args.rigid || args.hierarchy {
+            true => BoneMotion::Rigid,
+            false => BoneMotion::Affine,
+        },
+        max_influences: args.max_influences,
+        rounds: args.rounds.unwrap_or(of_quality.rounds),
+        starts: args.starts.unwrap_or(of_quality.starts),
+        update_rest: !args.fixed_rest && args.keep.is_none(),
+        smoothness: args.smooth,
+        ..of_quality
+    })
+}
+
+/// The poses of a decomposition, clip by clip.
+fn pose_clips<'a>(animation: &MeshAnimation, found: &'a Decomposition) -> Vec<PoseClip<'a>> {
+    let mut first = 0;
+    let mut clips = Vec::with_capacity(animation.clips().len());
+    for clip in animation.clips() {
+        let count = clip.frames.len();
+        clips.push(PoseClip {
+            name: clip.name.clone(),
+            poses: &found.poses[first..first + count],
+            frames_per_second: clip.frames_per_second,
+        });
+        first += count;
+    }
+    clips
+}
+
+/// The error of as many singular values as the bones have columns.
+fn bound(animation: &MeshAnimation, found: &Decomposition) -> Option<f64> {
+    let size = (3 * animation.frame_count()).min(animation.vertex_count());
+    if size > MOST_FOR_BOUND {
+        return None;
+    }
+    let options = ComparatorOptions {
+        bone_count: found.skin.skeleton.bone_count(),
+        ..ComparatorOptions::default()
+    };
+    let silent = &dermis::progress::Silent;
+    let svd = truncated_svd(animation, &options, silent).ok()?;
+    Some(svd.e_rms)
+}
+
+fn write_skin(job: &DecomposeJob<'_>, look: Document) -> anyhow::Result<()> {
+    let document = Document {
+        skin: Some(job.playable.skin.clone()),
+        clips: job.playable.clips.clone(),
+        fallback: None,
+        skeleton: None,
+        frames: Vec::new(),
+        frame_poses: Vec::new(),
+        record: Some(SkinRecord {
+            method: "decomposition".to_owned(),
+            ..SkinRecord::default()
+        }),
+        ..look
+    };
+    dermis_io::write(&job.args.output, &document, &WriteOptions::default())?;
+    Ok(())
+}

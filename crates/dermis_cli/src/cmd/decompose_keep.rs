@@ -1,0 +1,189 @@
+//! `dermis decompose --keep`: onto a rig that exists.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use dermis::fit::{
+    DecomposeOptions, Decomposition, KnownRig, LockedWeights, PoseOptions, PoseSolver,
+    decompose_onto,
+};
+use dermis::{MeshAnimation, Pose, Skin};
+use dermis_io::Document;
+use glam::DVec3;
+
+use super::{choose_clip, skin_of};
+use crate::args::DecomposeArgs;
+use crate::talk::{Talk, plural};
+
+/// Fits what the arguments leave free of a rig.
+pub(super) fn onto_rig(
+    args: &DecomposeArgs,
+    path: &Path,
+    animation: &MeshAnimation,
+    options: &DecomposeOptions,
+    talk: &Talk,
+) -> anyhow::Result<Decomposition> {
+    let document = dermis_io::read(path)?;
+    talk.remark_notes(&document);
+    let skin = skin_of(&document)?;
+    let (expected, found) = (animation.vertex_count(), skin.vertex_count());
+    if expected != found {
+        bail!(
+            "{}: the rig has {found} vertices, but the animation has {expected}: they must be the \
+             same, in the same order",
+            path.display()
+        );
+    }
+    let helpers = args.bones.unwrap_or(0);
+    if args.transforms_only {
+        if helpers > 0 {
+            bail!("--transforms-only keeps all weights, so --bones would move nothing");
+        }
+        let rig = KnownRig {
+            skin,
+            poses: None,
+            locked_weights: LockedWeights::All,
+        };
+        return in_file(path, decompose_onto(animation, &rig, 0, options, talk));
+    }
+    if args.weights_only && helpers > 0 {
+        bail!("--weights-only keeps the bones as they are: leave --bones out");
+    }
+    if !args.weights_only && helpers == 0 {
+        bail!(
+            "--keep needs --bones N for helper bones, or --weights-only, or --transforms-only to say \
+             what is fitted"
+        );
+    }
+    let poses = rig_poses(args, &document, skin, animation, talk)?;
+    let locked_weights = locked(args.lock.as_deref(), skin, &poses, animation, talk)?;
+    let rig = KnownRig {
+        skin,
+        poses: Some(&poses),
+        locked_weights,
+    };
+    in_file(path, decompose_onto(animation, &rig, helpers, options, talk))
+}
+
+fn in_file<T>(path: &Path, result: Result<T, dermis::fit::FitError>) -> anyhow::Result<T> {
+    result.with_context(|| path.display().to_string())
+}
+
+/// The pose of the rig in every frame: from its clips, else solved from the meshes.
+fn rig_poses(
+    args: &DecomposeArgs,
+    document: &Document,
+    skin: &Skin,
+    animation: &MeshAnimation,
+    talk: &Talk,
+) -> anyhow::Result<Vec<Pose>> {
+    if document.frame_poses.len() == animation.frame_count() {
+        return Ok(document.frame_poses.clone());
+    }
+    if document.clips.is_empty() {
+        talk.remark(format!(
+            "note: {} has no clip, so the pose of its bones in each frame is found from the meshes",
+            document.path.display()
+        ));
+        let solver = PoseSolver::new(skin, &PoseOptions::default())
+            .with_context(|| document.path.display().to_string())?;
+        let meshes: Vec<&[DVec3]> = animation.frames().collect();
+        let starts = vec![skin.skeleton.rest_pose(); meshes.len()];
+        let found = solver.solve_all(&meshes, &starts, talk)?;
+        return Ok(found.into_iter().map(|fit| fit.pose).collect());
+    }
+    let mut poses = Vec::with_capacity(animation.frame_count());
+    for clip in animation.clips() {
+        // Clips of the same name belong together; a single one may have any.
+        let name = match animation.clips().len() {
+            1 => args.clip.as_deref(),
+            _ => Some(clip.name.as_str()),
+        };
+        let motion = choose_clip(document, name)?;
+        let start = motion.start();
+        let end = start + (clip.frames.len() - 1) as f64 / clip.frames_per_second;
+        if (end - motion.end()).abs() > 1.5 / clip.frames_per_second {
+            talk.remark(format!(
+                "warning: {} of '{}' at {} per second end at {end:.3} s, but clip '{}' of {} ends at \
+                 {:.3} s; --fps says how fast the meshes play",
+                plural(clip.frames.len(), "frame"),
+                clip.name,
+                clip.frames_per_second,
+                motion.name,
+                document.path.display(),
+                motion.end()
+            ));
+        }
+        for frame in 0..clip.frames.len() {
+            poses.push(skin.sample(motion, start + frame as f64 / clip.frames_per_second));
+        }
+    }
+    Ok(poses)
+}
+
+/// Reads `--lock`: `none`, `fit:E`, or a file of vertex numbers.
+fn locked(
+    text: Option<&str>,
+    skin: &Skin,
+    poses: &[Pose],
+    animation: &MeshAnimation,
+    talk: &Talk,
+) -> anyhow::Result<LockedWeights> {
+    let Some(text) = text.filter(|text| *text != "none") else {
+        return Ok(LockedWeights::None);
+    };
+    let which = match text.strip_prefix("fit:") {
+        Some(limit) => {
+            let limit: f64 = (limit.parse().ok())
+                .filter(|limit: &f64| *limit >= 0.0)
+                .with_context(|| format!("--lock {text}: expected an E_RMS after fit:"))?;
+            let errors = vertex_errors(skin, poses, animation)?;
+            errors.iter().map(|&error| error <= limit).collect()
+        }
+        None => vertex_list(text, animation.vertex_count())?,
+    };
+    let count = which.iter().filter(|&&locked| locked).count();
+    talk.remark(format!(
+        "{count} of {} vertices keep their weights",
+        which.len()
+    ));
+    Ok(LockedWeights::Vertices(which))
+}
+
+/// `E_RMS` of a rig at every vertex.
+fn vertex_errors(
+    skin: &Skin,
+    poses: &[Pose],
+    animation: &MeshAnimation,
+) -> anyhow::Result<Vec<f64>> {
+    let mut sums = vec![0.0; animation.vertex_count()];
+    for (frame, pose) in animation.frames().zip(poses) {
+        let shown = skin.evaluate(pose)?;
+        for ((sum, a), b) in sums.iter_mut().zip(frame).zip(&shown) {
+            *sum += a.distance_squared(*b);
+        }
+    }
+    let count = (3 * animation.frame_count()) as f64;
+    let e_rms = |sum: f64| 1000.0 * (sum / count).sqrt() / animation.unit_ball_radius();
+    Ok(sums.into_iter().map(e_rms).collect())
+}
+
+/// The vertices that a text file lists, by number from 0.
+fn vertex_list(path: &str, vertex_count: usize) -> anyhow::Result<Vec<bool>> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("--lock {path}: expected none, fit:E, or a file of vertex numbers"))?;
+    let mut which = vec![false; vertex_count];
+    for word in text.split(|c: char| c.is_whitespace() || c == ',') {
+        if word.is_empty() {
+            continue;
+        }
+        match word.parse::<usize>().ok().filter(|&v| v < vertex_count) {
+            Some(vertex) => which[vertex] = true,
+            None => bail!(
+                "{path}: expected vertex numbers from 0 to {}, found '{word}'",
+                vertex_count - 1
+            ),
+        }
+    }
+    Ok(which)
+}
