@@ -328,6 +328,9 @@ mod tests {
         }
     }
 
+    /// A matrix for every frame.
+    type Track<'a> = &'a dyn Fn(usize) -> DMat3;
+
     /// Numbers in -1 to 1 that look random.
     fn noise(n: usize) -> f64 {
         let x = (n as f64 * 12.9898).sin() * 43_758.545_3;
@@ -351,7 +354,7 @@ mod tests {
                 turn([0.36 * angle, 0.48 * angle, 0.8 * angle])
             };
             let stretch = DMat3::from_diagonal(DVec3::new(1.0 + size, 1.0, 1.0 - size));
-            let kinds: [(&str, &dyn Fn(usize) -> DMat3); 4] = [
+            let kinds: [(&str, Track<'_>); 4] = [
                 ("stretched in its own frame", &|k| turned(k) * stretch),
                 ("stretched in the parent's", &|k| stretch * turned(k)),
                 ("noisy", &|k| turned(k) + noisy(k, size)),
@@ -373,6 +376,31 @@ mod tests {
     }
 
     #[test]
+    fn frames_that_are_split_one_by_one_stray_further() {
+        let stretch = DMat3::from_diagonal(DVec3::new(1.1, 1.0, 0.9));
+        let at = |k: usize| stretch * turn([0.1 * k as f64, 0.0, 0.2 * k as f64]);
+        let matrices: Vec<DMat3> = (0..30).map(at).collect();
+        let splitter = Splitter {
+            forms: Forms::new(),
+            nodes: Nodes::Two,
+            pair_tolerance: EXACT,
+        };
+        let mut keys: Vec<NestedKey> = Vec::new();
+        for (k, m) in matrices.iter().enumerate() {
+            let form = splitter.nearest(m, &NestedForm::IDENTITY);
+            let before = keys.last().map_or(form, |key| key.form);
+            keys.push(NestedKey {
+                frame: k as f64,
+                form: form.signed_like(&before),
+            });
+        }
+        let alone = play(&matrices, &keys);
+        assert!(alone.at_frames < 1e-11 && alone.share > 0.2, "{alone:?}");
+        let played = play(&matrices, &split_track(&matrices, Nodes::Two, 0.0));
+        assert!(played.share < 0.05, "{played:?}");
+    }
+
+    #[test]
     fn a_tolerance_keeps_the_inner_turn_of_noisy_rigid_bones() {
         let turned = |k: usize| turn([0.0, 0.1 * k as f64, 0.05 * k as f64]);
         let matrices: Vec<DMat3> = (0..60).map(|k| turned(k) + noisy(k, 1e-4)).collect();
@@ -390,7 +418,7 @@ mod tests {
             turn(left) * DMat3::from_diagonal(DVec3::new(x, y, z)) * turn(right)
         };
         let slow = |k: usize| turn([0.0, 1.5 * ramp(k), 0.7 * ramp(k)]);
-        let kinds: [(&str, f64, &dyn Fn(usize) -> DMat3); 9] = [
+        let kinds: [(&str, f64, Track<'_>); 9] = [
             ("values that cross", 0.01, &|k| {
                 slow(k) * diagonal(1.0 + ramp(k), 2.0 - ramp(k), 0.5)
             }),

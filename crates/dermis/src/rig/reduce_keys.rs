@@ -14,6 +14,10 @@ const MOST_GENEROUS: f64 = 16.0;
 /// Values nearer to each other than this, relative to their size, are the same.
 const ROUNDING: f64 = 1e-12;
 
+/// A channel that would keep more than this share of its keys keeps them all: in a file a list of times
+/// of its own costs a quarter to a third of what its values take, while whole channels share one.
+const WORTHWHILE: f64 = 0.75;
+
 /// What keys may be dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyReduction {
@@ -30,8 +34,8 @@ pub struct KeyReduction {
 impl Clip {
     /// The same motion with fewer keys.
     ///
-    /// Linear channels of bones lose the keys that they can do without; the first and the last stay. A
-    /// channel that never moves keeps one key, or none when it stands at the skeleton's default; one
+    /// Linear channels of bones lose the keys that they can do without, if those are a quarter of all;
+    /// the first and the last stay. A channel that never moves keeps one key, or none when it stands at the skeleton's default; one
     /// channel keeps two when the clip would end sooner. Stepped and cubic channels, coefficients, and
     /// channels of bones that move no vertex stay as they are.
     ///
@@ -318,7 +322,11 @@ impl Motion {
             }
             Channel::Coefficients(..) => return Some(channel.clone()),
         };
-        (!kept.is_empty()).then(|| with_keys(channel, &kept))
+        match kept.len() {
+            0 => None,
+            few if few as f64 <= WORTHWHILE * times.len() as f64 => Some(with_keys(channel, &kept)),
+            _ => Some(channel.clone()),
+        }
     }
 }
 
