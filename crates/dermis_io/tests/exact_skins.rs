@@ -5,9 +5,10 @@ use std::path::Path;
 use dermis::fit::plain_fallback;
 use dermis::mesh::DrawMesh;
 use dermis::progress::Silent;
-use dermis::rig::{DerivedBone, DerivedMotion, JointStatistics};
+use dermis::rig::{DerivedBone, DerivedMotion, JointStatistics, joint_statistics};
 use dermis::skin::{
-    DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram, SsdProgram,
+    DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram,
+    PlayableOptions, PoseClip, SsdProgram, to_playable,
 };
 use dermis::synth::{Tube, TubeOptions, tube};
 use dermis::{BoneId, Pose, Skin, VertexProgram};
@@ -348,7 +349,7 @@ fn an_exact_model_far_from_its_plain_weights_is_left() {
 #[test]
 fn bones_in_the_block_are_joints_of_the_file() {
     let tube = tube(&TUBE);
-    // Two roots: the file gets a node above them, and every bone another number when read.
+    // Two roots: the file gets a node above them, which is no bone when read.
     let mut skin = tube.truth.clone();
     let mut bones = skin.skeleton.bones().to_vec();
     bones[3].parent = None;
@@ -390,7 +391,7 @@ fn bones_in_the_block_are_joints_of_the_file() {
     let back = round_trip(&document);
     assert!(back.notes.is_empty(), "{:?}", back.notes);
     let found = back.skin.as_ref().expect("it has a skin");
-    assert_eq!(found.skeleton.bone_count(), 7, "one more for both roots");
+    assert_eq!(found.skeleton.bone_count(), 6, "none for both roots");
     let name = |skin: &Skin, bone: BoneId| skin.skeleton.bones()[bone.index()].name.clone();
     for (found_bone, given) in found.derived.iter().zip(&skin.derived) {
         assert_eq!(found_bone.motion, given.motion, "how it moves");
@@ -412,4 +413,76 @@ fn bones_in_the_block_are_joints_of_the_file() {
     let again = round_trip(&back);
     assert_eq!(again.skin, back.skin, "and again");
     assert_eq!(again.record, back.record, "and again");
+}
+
+#[test]
+fn bones_that_only_carry_are_no_joints_and_every_number_is_translated() {
+    let tube = tube(&TUBE);
+    let mut sheared = poses(&tube);
+    for pose in &mut sheared {
+        pose.parent_from_bone[1].matrix3.y_axis.x += 0.4;
+        pose.parent_from_bone[3].matrix3.x_axis.z -= 0.3;
+    }
+    let clip = PoseClip {
+        name: "shear".to_owned(),
+        poses: &sheared,
+        frames_per_second: 10.0,
+    };
+    for skin in [
+        tube.truth.clone(),
+        animation_space(&tube),
+        multi_weight(&tube),
+        dual_quaternion(&tube),
+    ] {
+        let name = skin.program.name();
+        let clips = std::slice::from_ref(&clip);
+        let playable = to_playable(&skin, clips, &PlayableOptions::default()).expect("sound");
+        let frames: Vec<Pose> = (0..sheared.len())
+            .map(|k| playable.skin.sample(&playable.clips[0], k as f64 / 10.0))
+            .collect();
+        let mut document = document(&tube, tube.truth.clone());
+        let plain = plain_fallback(&playable.skin, &frames, 4, &Silent).expect("it fits");
+        document.fallback = Some(plain.program);
+        document.clips = playable.clips.clone();
+        // Statistics of the last bone alone: those of a carrier would make it a joint.
+        let statistics = joint_statistics(&playable.skin.skeleton, &frames);
+        let last = statistics.into_iter().filter(|s| s.bone.0 == 7).collect();
+        document.record = Some(SkinRecord {
+            joints: last,
+            ..SkinRecord::default()
+        });
+        document.skin = Some(playable.skin.clone());
+        let back = round_trip(&document);
+        assert!(back.notes.is_empty(), "{name}: {:?}", back.notes);
+        assert_eq!(
+            back.facts.joints_of_skin,
+            [6],
+            "{name}: two carriers of eight"
+        );
+        let found = back.skin.as_ref().expect("it has a skin");
+        assert_eq!(found.program.name(), name, "the exact model");
+        let skeletons = [&playable.skin.skeleton, &found.skeleton];
+        let names = skeletons.map(|s| s.bones().iter().map(|b| &*b.name).collect::<Vec<_>>());
+        assert_eq!(names[0], names[1], "{name}");
+        for bone in found.skeleton.ids() {
+            let carriers = skeletons.map(|s| s.is_carrier(bone));
+            assert_eq!(carriers[0], carriers[1], "{name}: bone {}", bone.0);
+        }
+        for (k, pose) in sheared.iter().enumerate() {
+            let wanted = skin.evaluate(pose).expect("it fits");
+            let sampled = found.sample(&back.clips[0], k as f64 / 10.0);
+            let shown = found.evaluate(&sampled).expect("it fits");
+            for (a, b) in wanted.iter().zip(&shown) {
+                assert!(a.distance(*b) < 1e-4, "{name}, frame {k}: {a} against {b}");
+            }
+        }
+        let record = back.record.as_ref().expect("it has a block");
+        assert_eq!(
+            record.joints[0].bone,
+            BoneId(7),
+            "{name}: joint 5 is bone 7"
+        );
+        let again = round_trip(&back);
+        assert_eq!(again.skin, back.skin, "{name}: and again");
+    }
 }

@@ -1,5 +1,7 @@
 //! Files that dermis writes are valid and move the same in other players (fact 11 of the spec).
 
+#[path = "glb_plays_elsewhere/affine.rs"]
+mod affine;
 #[path = "../../../tests/support/clients.rs"]
 mod clients;
 #[path = "glb_plays_elsewhere/documents.rs"]

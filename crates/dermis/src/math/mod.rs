@@ -1,7 +1,10 @@
-//! What glam lacks: the rotation nearest to a matrix, and the rigid motion nearest to point pairs.
+//! What glam lacks: the rotation nearest to a matrix, its singular values, and the rigid motion
+//! nearest to point pairs.
 
+mod orthogonal_columns;
 mod polar;
 mod rigid;
 
+pub(crate) use orthogonal_columns::{largest_stretch, orthogonal_columns};
 pub(crate) use polar::nearest_rotation;
 pub(crate) use rigid::PointPairs;

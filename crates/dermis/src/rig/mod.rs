@@ -4,8 +4,13 @@ mod blend;
 mod clip;
 mod derived;
 mod joint_statistics;
+mod key_spans;
+mod levers;
+mod nested;
+mod nested_form;
 mod palette;
 mod pose;
+mod reduce_keys;
 mod skeleton;
 mod trs;
 
@@ -13,8 +18,12 @@ pub use clip::{Channel, Clip, Interpolation, Keys};
 pub use derived::{DerivedBone, DerivedMotion};
 pub(crate) use derived::{check_derived, complete, joint_turn, rest_parent_from_bone};
 pub use joint_statistics::{Hinge, JointStatistics, joint_statistics};
+pub(crate) use levers::{levers, longest_chain};
+pub(crate) use nested::{NestedKey, needs_two_nodes, split_track};
+pub(crate) use nested_form::Nodes;
 pub use palette::Palette;
 pub use pose::Pose;
+pub use reduce_keys::KeyReduction;
 pub use skeleton::{Bone, BoneId, Skeleton};
 pub use trs::Trs;
 

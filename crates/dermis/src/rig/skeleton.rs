@@ -35,6 +35,8 @@ pub struct Bone {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
     bones: Vec<Bone>,
+    /// One per bone: see [`Skeleton::is_carrier`].
+    carriers: Vec<bool>,
 }
 
 impl Skeleton {
@@ -62,7 +64,32 @@ impl Skeleton {
                 });
             }
         }
-        Ok(Self { bones })
+        let carriers = vec![false; bones.len()];
+        Ok(Self { bones, carriers })
+    }
+
+    /// Marks bones that only carry others: see [`Skeleton::is_carrier`].
+    ///
+    /// # Panics
+    /// When there is no such bone.
+    #[must_use]
+    pub fn with_carriers(mut self, carriers: impl IntoIterator<Item = BoneId>) -> Self {
+        for bone in carriers {
+            self.carriers[bone.index()] = true;
+        }
+        self
+    }
+
+    /// Whether a bone is there to carry others and not to hold vertices: a node of a file that is no
+    /// joint, or the outer one of two nodes that show one affine bone.
+    ///
+    /// Such a bone's `bone_from_rest` means nothing, and a file need not list it among its joints.
+    /// Nothing keeps a fit from binding vertices to it; then it is a joint like any other.
+    ///
+    /// # Panics
+    /// When there is no such bone.
+    pub fn is_carrier(&self, bone: BoneId) -> bool {
+        self.carriers[bone.index()]
     }
 
     /// Builds a skeleton whose default pose is its rest pose, from `Ĝ_j` in model space.

@@ -3,11 +3,14 @@
 mod correction;
 mod derived;
 mod eval;
+mod playable;
+mod reach;
 mod vertex_program;
 
 pub use crate::Rows;
 pub use correction::{Correction, Delta};
 pub(crate) use eval::{DualQuaternion, heaviest, rigid_from_affine};
+pub use playable::{Playable, PlayableOptions, PoseClip, to_playable};
 pub use vertex_program::{
     DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram, SsdProgram,
     VertexProgram, Weight,
@@ -57,6 +60,14 @@ pub enum SkinError {
     NotLinear {
         /// What kind of skin it is.
         program: &'static str,
+    },
+    /// An option is out of range.
+    #[error("option {option}: {problem}")]
+    BadOption {
+        /// Name of the option.
+        option: &'static str,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A weight or a position holds NaN or infinity.
     #[error("vertex {vertex} has a weight or rest position that is not finite")]

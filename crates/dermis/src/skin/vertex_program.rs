@@ -233,6 +233,28 @@ impl VertexProgram {
         }
     }
 
+    /// The same program with its bones renumbered.
+    pub(super) fn with_bones(&self, renumbered: impl Fn(BoneId) -> BoneId) -> Self {
+        let ssd = |ssd: &SsdProgram| SsdProgram {
+            weights: rows_with(&ssd.weights, |w| w.bone = renumbered(w.bone)),
+            ..ssd.clone()
+        };
+        match self {
+            Self::Ssd(program) => Self::Ssd(ssd(program)),
+            Self::Linear(linear) => Self::Linear(LinearProgram {
+                influences: rows_with(&linear.influences, |i| i.bone = renumbered(i.bone)),
+                ..linear.clone()
+            }),
+            Self::MultiWeight(multi) => Self::MultiWeight(MultiWeightProgram {
+                influences: rows_with(&multi.influences, |i| i.bone = renumbered(i.bone)),
+                ..multi.clone()
+            }),
+            Self::DualQuaternion(dual) => Self::DualQuaternion(DualQuaternionProgram {
+                weighted: ssd(&dual.weighted),
+            }),
+        }
+    }
+
     /// How many coefficients the program takes.
     pub fn correction_count(&self) -> usize {
         match self {
@@ -288,6 +310,18 @@ impl VertexProgram {
             }
         }
     }
+}
+
+/// A copy of rows with every item changed.
+fn rows_with<T: Copy>(rows: &Rows<T>, change: impl Fn(&mut T)) -> Rows<T> {
+    let changed = |item: &T| {
+        let mut item = *item;
+        change(&mut item);
+        item
+    };
+    (rows.iter())
+        .map(|row| row.iter().map(changed).collect::<Vec<T>>())
+        .collect()
 }
 
 fn check_rows(rest_positions: &[DVec3], rows: usize) -> Result<(), SkinError> {

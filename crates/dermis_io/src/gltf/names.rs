@@ -1,9 +1,12 @@
-//! The custom attributes that dermis writes, and how they are found again.
+//! The custom attributes that dermis writes, and how they are found again; names of its nodes.
 //!
 //! Tools change the case of custom names (three.js makes them lower case), so it does not count.
 
 /// The point that a drawn vertex is a copy of.
 pub(super) const POINT: &str = "_ORIG";
+
+/// The node that carries all roots of a skeleton that has several: glTF wants one above all joints.
+pub(super) const COMMON_ROOT: &str = "skeleton";
 
 /// What an attribute of dermis holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,6 +9,7 @@ use super::accessor::{Accessors, Count};
 use super::scene::{Instance, Scene, affine_from_columns};
 use super::schema::{self, Schema};
 use crate::Fault;
+use crate::gltf::names::COMMON_ROOT;
 
 /// The skeleton of a file, and how its elements map to bones.
 pub(super) struct Bones {
@@ -31,6 +32,17 @@ pub(super) struct Rigid {
 
 /// True when the scene has something that moves: a skin, a morph target or a moved mesh node.
 pub(super) fn has_motion(schema: &Schema, scene: &Scene) -> bool {
+    let moved = scene.with_descendants(moved_nodes(schema));
+    scene.instances.iter().any(|instance| {
+        let mesh = &schema.meshes[instance.mesh];
+        moved[instance.node]
+            || mesh.target_count() > 0
+            || instance.skin.is_some() && mesh.primitives.iter().any(|p| p.is_skinned())
+    })
+}
+
+/// The nodes that an animation moves.
+fn moved_nodes(schema: &Schema) -> Vec<bool> {
     let mut moved = vec![false; schema.nodes.len()];
     for channel in schema.animations.iter().flat_map(|a| &a.channels) {
         let target = &channel.target;
@@ -38,13 +50,7 @@ pub(super) fn has_motion(schema: &Schema, scene: &Scene) -> bool {
             *node |= matches!(&*target.path, "translation" | "rotation" | "scale");
         }
     }
-    let moved = scene.with_descendants(moved);
-    scene.instances.iter().any(|instance| {
-        let mesh = &schema.meshes[instance.mesh];
-        moved[instance.node]
-            || mesh.target_count() > 0
-            || instance.skin.is_some() && mesh.primitives.iter().any(|p| p.is_skinned())
-    })
+    moved
 }
 
 impl Bones {
@@ -92,8 +98,13 @@ impl Bones {
                 schema::listed(&flat)
             ));
         }
+        // Nodes to which nothing is bound are there for those below them.
+        let carriers = (binder.of_node.iter().enumerate())
+            .filter(|(node, _)| !binder.bones_of_node.contains_key(node))
+            .filter_map(|(_, bone)| *bone);
+        let carriers: Vec<BoneId> = carriers.collect();
         Ok(Self {
-            skeleton: Skeleton::new(binder.bones)?,
+            skeleton: Skeleton::new(binder.bones)?.with_carriers(carriers),
             of_node: binder.of_node,
             of_skin,
             of_rigid_node,
@@ -147,6 +158,25 @@ impl Uses {
             }
         }
         rigid_nodes.iter().copied().for_each(need);
+        // The node that our own files have above several roots is no bone of the skeleton.
+        let moved = moved_nodes(schema);
+        let is_joint = |node: usize| {
+            let mut joints = skins.iter().flat_map(|&skin| &schema.skins[skin].joints);
+            joints.any(|&joint| joint == node)
+        };
+        for (node, needed) in needed.iter_mut().enumerate() {
+            let stands_still = scene.parents[node].is_none()
+                && !moved[node]
+                && scene.model_from_node[node] == DAffine3::IDENTITY;
+            if stands_still
+                && schema.nodes[node].name.as_deref() == Some(COMMON_ROOT)
+                && schema.nodes[node].children.len() > 1
+                && !rigid_nodes.contains(&node)
+                && !is_joint(node)
+            {
+                *needed = false;
+            }
+        }
         Ok(Self {
             skins,
             rigid_nodes,

@@ -83,10 +83,10 @@ impl Builder {
         Ok(self.root.push(accessor))
     }
 
-    /// Adds bone numbers, four per vertex: bytes when every bone fits in one.
-    pub(super) fn joints(&mut self, joints: &[[u16; 4]], bone_count: usize) -> Index<Accessor> {
+    /// Adds joint numbers, four per vertex: bytes when every joint fits in one.
+    pub(super) fn joints(&mut self, joints: &[[u16; 4]], joint_count: usize) -> Index<Accessor> {
         let flat = joints.as_flattened();
-        let (bytes, component) = if bone_count <= 256 {
+        let (bytes, component) = if joint_count <= 256 {
             (flat.iter().map(|&j| j as u8).collect(), ComponentType::U8)
         } else {
             let wide: Vec<u8> = flat.iter().flat_map(|j| j.to_le_bytes()).collect();

@@ -12,6 +12,7 @@ use gltf_json::mesh::Semantic;
 use gltf_json::{Accessor, Index};
 
 use super::builder::{Builder, Use};
+use super::rig::Joints;
 use crate::Fault;
 use crate::gltf::names::{Exact, Name};
 
@@ -38,12 +39,16 @@ impl ExactRows {
     /// The rows of a program that needs them; `None` for one whose plain part says everything.
     ///
     /// The program's bones and rows have been checked before.
-    pub(super) fn new(program: &VertexProgram) -> Result<Option<Self>, Fault> {
-        match program {
-            VertexProgram::Linear(linear) => Self::linear(linear).map(Some),
-            VertexProgram::MultiWeight(multi) => Ok(Some(Self::multi_weight(multi))),
-            _ => Ok(None),
+    pub(super) fn new(program: &VertexProgram, joints: &Joints) -> Result<Option<Self>, Fault> {
+        let mut exact = match program {
+            VertexProgram::Linear(linear) => Self::linear(linear)?,
+            VertexProgram::MultiWeight(multi) => Self::multi_weight(multi),
+            _ => return Ok(None),
+        };
+        for (bone, _) in exact.rows.iter_mut().flatten() {
+            *bone = joints.of_bone(*bone);
         }
+        Ok(Some(exact))
     }
 
     fn linear(linear: &LinearProgram) -> Result<Self, Fault> {

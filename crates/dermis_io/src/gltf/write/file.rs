@@ -19,7 +19,7 @@ use super::looks::{Looks, add_looks};
 use super::meshes::{Surface, mesh_ranges};
 use super::morphs::{MeshTargets, Shape, add_targets};
 use super::normals::{drawn_normals, turned_normals};
-use super::rig::{add_bones, add_skin, file_record};
+use super::rig::{Joints, add_bones, add_skin, file_record};
 use super::weights::file_rows;
 use crate::{Document, Fault, IoError, SkinRecord};
 
@@ -115,21 +115,27 @@ fn build(
     let triangles = document.mesh.triangles();
     let plain = plain_program(document)?;
     let rest = plain.map_or(document.mesh.positions(), |plain| &plain.rest_positions);
-    let record = document
-        .skin
-        .as_ref()
-        .and_then(|skin| file_record(skin, document.record.as_ref()));
-    let skin = match &document.skin {
+    let given = document.record.as_ref();
+    let joints =
+        (document.skin.as_ref().zip(plain)).map(|(skin, plain)| Joints::of(skin, plain, given));
+    let skinned = document.skin.as_ref().zip(joints.as_ref());
+    let record = skinned.and_then(|(skin, joints)| file_record(skin, joints, given));
+    let skin = match skinned {
         None => None,
-        Some(skin) => {
+        Some((skin, joints)) => {
             scene_nodes.push(add_bones(&mut builder, &skin.skeleton)?);
-            Some(add_skin(&mut builder, &skin.skeleton, record.as_ref())?)
+            Some(add_skin(
+                &mut builder,
+                &skin.skeleton,
+                joints,
+                record.as_ref(),
+            )?)
         }
     };
 
     let smooth = vertex_normals(rest, triangles);
-    let exact = match &document.skin {
-        Some(skin) => ExactRows::new(&skin.program)?,
+    let exact = match skinned {
+        Some((skin, joints)) => ExactRows::new(&skin.program, joints)?,
         None => None,
     };
     let mut normals: Vec<Vec<[f32; 3]>> = (parts.iter())
@@ -146,9 +152,11 @@ fn build(
         parts,
         rest,
         normals,
-        rows: plain.map(file_rows).transpose()?,
+        rows: (plain.zip(joints.as_ref()))
+            .map(|(plain, joints)| file_rows(plain, joints))
+            .transpose()?,
         exact,
-        bone_count: (document.skin.as_ref()).map_or(0, |skin| skin.skeleton.bone_count()),
+        joint_count: joints.as_ref().map_or(0, Joints::count),
     };
     let meshes = mesh_ranges(parts);
     let point_attribute = surface.needs_point_attribute();

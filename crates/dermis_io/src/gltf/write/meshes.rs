@@ -32,7 +32,7 @@ pub(super) struct Surface<'a> {
     /// What the influences above stand in for, when the skin is no linear blend.
     pub(super) exact: Option<ExactRows>,
     /// How many bones there are.
-    pub(super) bone_count: usize,
+    pub(super) joint_count: usize,
 }
 
 /// The parts of each mesh: those in a row with one name. Meshes without a vertex are left out.
@@ -134,7 +134,7 @@ impl Surface<'_> {
         }
         if let Some(influences) = influences {
             for (set, joints) in (0..).zip(&influences.joints) {
-                let joints = builder.joints(joints, self.bone_count);
+                let joints = builder.joints(joints, self.joint_count);
                 attributes.push((Semantic::Joints(set), joints));
             }
             for (set, weights) in (0..).zip(&influences.weights) {
@@ -205,7 +205,7 @@ mod tests {
             normals: vec![Vec::new(); parts.len()],
             rows: None,
             exact: None,
-            bone_count: 0,
+            joint_count: 0,
         }
     }
 

@@ -1,12 +1,14 @@
 //! Bones to nodes, and the skin over them.
 
-use dermis::Skeleton;
-use dermis::rig::Trs;
+use dermis::rig::{BoneId, Trs};
+use dermis::skin::SsdProgram;
+use dermis::{Skeleton, Skin as ModelSkin};
 use glam::{DAffine3, DQuat, DVec3};
 use gltf_json::scene::{Node, UnitQuaternion};
 use gltf_json::{Index, Skin, extensions};
 
 use super::builder::{Builder, Use};
+use crate::gltf::names::COMMON_ROOT;
 use crate::{Fault, ProgramKind, SkinRecord};
 
 /// Adds every bone as a node, so that node and bone numbers agree, and returns what the scene
@@ -33,7 +35,7 @@ pub(super) fn add_bones(builder: &mut Builder, skeleton: &Skeleton) -> Result<In
     Ok(match roots.as_slice() {
         [only] => *only,
         _ => builder.root.push(Node {
-            name: Some("skeleton".to_owned()),
+            name: Some(COMMON_ROOT.to_owned()),
             children: Some(roots),
             ..Node::default()
         }),
@@ -61,11 +63,62 @@ fn trs_node(name: &str, trs: &Trs) -> Result<Node, Fault> {
     ))
 }
 
+/// The bones that a file's skin lists as joints.
+///
+/// All of them, in order, but for those that only carry others (see `Skeleton::is_carrier`), as far
+/// as no vertex, no derived bone and no statistics name them: engines pay for every joint, and a
+/// carrier has no bind matrix to lose.
+#[derive(Debug, Clone)]
+pub(super) struct Joints {
+    bones: Vec<BoneId>,
+    of_bone: Vec<Option<u16>>,
+}
+
+impl Joints {
+    /// The joints of a skin whose plain part is `plain`, both of which were checked.
+    pub(super) fn of(skin: &ModelSkin, plain: &SsdProgram, record: Option<&SkinRecord>) -> Self {
+        let mut named = vec![false; skin.skeleton.bone_count()];
+        let mut name = |bone: BoneId| {
+            // Statistics may come from another document.
+            if let Some(named) = named.get_mut(bone.index()) {
+                *named = true;
+            }
+        };
+        skin.program.bones().for_each(&mut name);
+        plain.weights.items().iter().for_each(|w| name(w.bone));
+        (skin.derived.iter()).for_each(|d| [d.bone, d.of].into_iter().for_each(&mut name));
+        let statistics = record.map_or(&[][..], |record| &record.joints);
+        statistics.iter().for_each(|joint| name(joint.bone));
+        let bones: Vec<BoneId> = (skin.skeleton.ids())
+            .filter(|&bone| named[bone.index()] || !skin.skeleton.is_carrier(bone))
+            .collect();
+        let mut of_bone = vec![None; skin.skeleton.bone_count()];
+        for (joint, bone) in (0..).zip(&bones) {
+            of_bone[bone.index()] = Some(joint);
+        }
+        Self { bones, of_bone }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.bones.len()
+    }
+
+    /// The joint of a bone that is named by a vertex or by the record.
+    pub(super) fn of_bone(&self, bone: u16) -> u16 {
+        let joint = self.of_bone.get(usize::from(bone)).copied().flatten();
+        joint.unwrap_or(bone)
+    }
+}
+
 /// The block that a skin's file gets: what is known of its making, with what the skin itself says.
 ///
-/// `None` for a linear blend skin of which nothing is known. Joints are bones here, in order, so
-/// bone numbers stay as they are.
-pub(super) fn file_record(skin: &dermis::Skin, given: Option<&SkinRecord>) -> Option<SkinRecord> {
+/// `None` for a linear blend skin of which nothing is known.
+pub(super) fn file_record(
+    skin: &ModelSkin,
+    joints: &Joints,
+    given: Option<&SkinRecord>,
+) -> Option<SkinRecord> {
     let program = ProgramKind::of(&skin.program)?;
     if given.is_none() && program == ProgramKind::Ssd && skin.derived.is_empty() {
         return None;
@@ -78,22 +131,30 @@ pub(super) fn file_record(skin: &dermis::Skin, given: Option<&SkinRecord>) -> Op
     record.program = program;
     record.max_influences = skin.program.max_influences();
     record.derived.clone_from(&skin.derived);
+    let joint = |bone: &mut BoneId| *bone = BoneId(joints.of_bone(bone.0));
+    for derived in &mut record.derived {
+        joint(&mut derived.bone);
+        joint(&mut derived.of);
+    }
+    for statistics in &mut record.joints {
+        joint(&mut statistics.bone);
+    }
     if program == ProgramKind::Ssd {
         record.fallback = None;
     }
     Some(record)
 }
 
-/// Adds the skin: all bones in order, with the matrices that take rest positions to them.
+/// Adds the skin: its joints in order, with the matrices that take rest positions to them.
 pub(super) fn add_skin(
     builder: &mut Builder,
     skeleton: &Skeleton,
+    joints: &Joints,
     record: Option<&SkinRecord>,
 ) -> Result<Index<Skin>, Fault> {
     let bones = skeleton.bones();
-    let matrices: Vec<[f32; 16]> = bones
-        .iter()
-        .map(|bone| matrix_columns(&bone.bone_from_rest))
+    let matrices: Vec<[f32; 16]> = (joints.bones.iter())
+        .map(|bone| matrix_columns(&bones[bone.index()].bone_from_rest))
         .collect();
     let matrices = builder.floats("inverse bind matrices", &matrices, Use::Other)?;
     let mut roots = (0u32..)
@@ -115,7 +176,9 @@ pub(super) fn add_skin(
         extensions,
         extras: None,
         inverse_bind_matrices: Some(matrices),
-        joints: (0..bones.len() as u32).map(Index::new).collect(),
+        joints: (joints.bones.iter())
+            .map(|bone| Index::new(u32::from(bone.0)))
+            .collect(),
         name: None,
         skeleton: skeleton_root,
     }))
@@ -137,9 +200,65 @@ fn matrix_columns(affine: &DAffine3) -> [f32; 16] {
 
 #[cfg(test)]
 mod tests {
-    use dermis::BoneId;
+    use dermis::VertexProgram;
+    use dermis::skin::Weight;
 
     use super::*;
+
+    /// A skin without vertices, or with one on the bone that is given.
+    fn skin(skeleton: Skeleton, bone: Option<u16>) -> ModelSkin {
+        let ssd = SsdProgram {
+            rest_positions: bone.iter().map(|_| DVec3::ZERO).collect(),
+            weights: (bone.iter())
+                .map(|&bone| {
+                    [Weight {
+                        bone: BoneId(bone),
+                        weight: 1.0,
+                    }]
+                })
+                .collect(),
+            corrections: Vec::new(),
+        };
+        ModelSkin::new(skeleton, VertexProgram::Ssd(ssd), Vec::new()).expect("a skin")
+    }
+
+    #[test]
+    fn carriers_are_no_joints_unless_something_names_them() {
+        let frame = |j: usize| DAffine3::from_translation(DVec3::X * j as f64);
+        let parent = |j: usize| j.checked_sub(1).map(|parent| BoneId(parent as u16));
+        let bones = (0..4).map(|j| (format!("bone {j}"), parent(j), frame(j)));
+        let skeleton = Skeleton::from_rest_frames(bones)
+            .expect("a chain")
+            .with_carriers([BoneId(0), BoneId(2)]);
+        let joints = |skin: &ModelSkin, record: Option<&SkinRecord>| {
+            let VertexProgram::Ssd(plain) = &skin.program else {
+                panic!("it is linear blend");
+            };
+            Joints::of(skin, plain, record)
+        };
+        let unnamed = joints(&skin(skeleton.clone(), Some(3)), None);
+        assert_eq!(unnamed.bones, [BoneId(1), BoneId(3)], "no carriers");
+        assert_eq!(unnamed.of_bone(3), 1, "numbered as joints");
+        let weighted = joints(&skin(skeleton.clone(), Some(2)), None);
+        assert_eq!(weighted.bones, [1, 2, 3].map(BoneId), "it holds a vertex");
+
+        let pose = skeleton.rest_pose();
+        let statistics = dermis::rig::joint_statistics(&skeleton, &[pose]);
+        let record = SkinRecord {
+            joints: statistics.into_iter().filter(|s| s.bone.0 != 2).collect(),
+            ..SkinRecord::default()
+        };
+        let skin = skin(skeleton, Some(3));
+        let named = joints(&skin, Some(&record));
+        assert_eq!(
+            named.bones,
+            [0, 1, 3].map(BoneId),
+            "statistics name the root"
+        );
+        let written = file_record(&skin, &named, Some(&record)).expect("a record");
+        let found: Vec<u16> = written.joints.iter().map(|s| s.bone.0).collect();
+        assert_eq!(found, [0, 1, 2], "bones 0, 1 and 3");
+    }
 
     #[test]
     fn several_roots_get_a_common_parent_after_the_bones() {
@@ -152,7 +271,9 @@ mod tests {
         .expect("a skeleton");
         let mut builder = Builder::default();
         let top = add_bones(&mut builder, &skeleton).expect("finite");
-        let skin = add_skin(&mut builder, &skeleton, None).expect("finite");
+        let plain = SsdProgram::default();
+        let joints = Joints::of(&skin(skeleton.clone(), None), &plain, None);
+        let skin = add_skin(&mut builder, &skeleton, &joints, None).expect("finite");
         assert_eq!(top.value(), 3, "bones come first");
         let json = serde_json::to_value(&builder.root.nodes).expect("nodes are JSON");
         let expected = serde_json::json!([

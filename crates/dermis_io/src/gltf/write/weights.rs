@@ -5,6 +5,7 @@
 
 use dermis::skin::{SsdProgram, Weight};
 
+use super::rig::Joints;
 use crate::Fault;
 
 /// Negative weights down to this are rounding and become 0.
@@ -20,16 +21,17 @@ type Row = Vec<(u16, f32)>;
 /// Sets of four influences per drawn vertex.
 #[derive(Debug)]
 pub(super) struct InfluenceSets {
-    /// Bone numbers, one list per set.
+    /// Joint numbers, one list per set.
     pub(super) joints: Vec<Vec<[u16; 4]>>,
     /// Weights, one list per set.
     pub(super) weights: Vec<Vec<[f32; 4]>>,
 }
 
-/// Every point's influences as the file will have them.
-pub(super) fn file_rows(ssd: &SsdProgram) -> Result<Vec<Row>, Fault> {
+/// Every point's influences as the file will have them, by joint.
+pub(super) fn file_rows(ssd: &SsdProgram, joints: &Joints) -> Result<Vec<Row>, Fault> {
+    let by_joint = |(bone, weight)| (joints.of_bone(bone), weight);
     (ssd.weights.iter().enumerate())
-        .map(|(vertex, row)| file_row(vertex, row))
+        .map(|(vertex, row)| Ok(file_row(vertex, row)?.into_iter().map(by_joint).collect()))
         .collect()
 }
 
@@ -78,7 +80,7 @@ pub(super) fn set_count(rows: &[Row], points: impl IntoIterator<Item = u32>) -> 
     lengths.max().unwrap_or(0).div_ceil(4).max(1)
 }
 
-/// Spreads the rows of a part's points over sets of four; unused places are bone 0, weight 0.
+/// Spreads the rows of a part's points over sets of four; unused places are joint 0, weight 0.
 pub(super) fn influence_sets(rows: &[Row], points: &[u32], set_count: usize) -> InfluenceSets {
     let mut sets = InfluenceSets {
         joints: vec![vec![[0; 4]; points.len()]; set_count],

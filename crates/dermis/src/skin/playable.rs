@@ -1,0 +1,397 @@
+//! A skin whose bones shear as one that every player takes.
+//!
+//! Skinning decomposition and affine fits give bones any matrix, but a node of a file is a translation,
+//! a rotation and a scale. Every bone that shears becomes two: `NAME` with T, R1 and S, which only
+//! carries, and its child `NAME.turn` with R2, which has the vertices, the inverse bind matrix and the
+//! children of the old one. How R1 and R2 are chosen is in `rig/nested.rs`.
+
+use glam::{DAffine3, DMat3};
+
+use super::reach::Reach;
+use super::{Skin, SkinError};
+use crate::par;
+use crate::rig::{
+    Bone, BoneId, Channel, Clip, Interpolation, KeyReduction, Keys, NestedKey, Nodes, Pose,
+    RigError, Skeleton, Trs, levers, longest_chain, needs_two_nodes, split_track,
+};
+
+/// The part of the key tolerance within which a bone's shear counts as none, or R2 as unmoved.
+const SHEAR_SHARE: f64 = 0.25;
+
+/// A motion as one pose per frame; bones may shear.
+#[derive(Debug, Clone)]
+pub struct PoseClip<'a> {
+    /// Name shown to people and written to files.
+    pub name: String,
+    /// One per frame, the first at time 0.
+    pub poses: &'a [Pose],
+    /// How fast the frames follow each other; above 0.
+    pub frames_per_second: f64,
+}
+
+/// How to make a skin playable.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PlayableOptions {
+    /// How far a vertex may be off at any frame, in model units, 0 or more; 0, the default, keeps every
+    /// key of what moves. With more, shear that no vertex shows is dropped and so are keys that
+    /// interpolation gives back. Multi-weight and dual quaternion skins keep all keys whatever it is.
+    pub key_tolerance: f64,
+}
+
+/// A skin of translations, rotations and scales only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Playable {
+    /// The skin; its rest mesh and weights are those of the given one.
+    pub skin: Skin,
+    /// One clip for each one given, derived bones included.
+    pub clips: Vec<Clip>,
+    /// For each bone of the given skin, the bone that now has its vertices and its children.
+    pub bones: Vec<BoneId>,
+    /// How many bones became two.
+    pub split_count: usize,
+}
+
+impl PlayableOptions {
+    /// Checks the ranges that the fields state.
+    ///
+    /// # Errors
+    /// [`SkinError::BadOption`].
+    pub fn check(&self) -> Result<(), SkinError> {
+        if self.key_tolerance.is_finite() && self.key_tolerance >= 0.0 {
+            return Ok(());
+        }
+        Err(SkinError::BadOption {
+            option: "key-tolerance",
+            problem: format!("{} is not 0 or more", self.key_tolerance),
+        })
+    }
+}
+
+/// Turns poses of any affine matrices into clips, and bones that shear into pairs of bones.
+///
+/// At every frame the skin shows what the given one shows in the pose of that frame, to rounding or to
+/// the key tolerance. Between frames it stays near the straight line between them; where R1 and R2
+/// would lead it astray, keys are added at halves, quarters or eighths of a frame. By default the new
+/// skin stands as the given one does. Derived bones stay derived unless the joint that they follow is
+/// split: then they are keyed and no more derived.
+///
+/// Time is linear in bones times frames.
+///
+/// ```
+/// use dermis::skin::{PlayableOptions, PoseClip, to_playable};
+///
+/// let tube = dermis::synth::tube(&dermis::synth::TubeOptions {
+///     ring_count: 10, segment_count: 8, bone_count: 2, example_count: 4,
+/// });
+/// let mut sheared = tube.truth.skeleton.rest_pose();
+/// sheared.parent_from_bone[1].matrix3.y_axis.x += 0.3;
+/// let poses = [tube.truth.skeleton.rest_pose(), sheared];
+/// let clip = PoseClip { name: "shear".to_owned(), poses: &poses, frames_per_second: 24.0 };
+/// let playable = to_playable(&tube.truth, &[clip], &PlayableOptions::default())?;
+/// assert_eq!(playable.split_count, 1);
+/// let end = playable.skin.sample(&playable.clips[0], 1.0 / 24.0);
+/// let (shown, wanted) = (playable.skin.evaluate(&end)?, tube.truth.evaluate(&poses[1])?);
+/// assert!(shown.iter().zip(&wanted).all(|(a, b)| a.distance(*b) < 1e-9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`SkinError::BadOption`] for options and frame rates out of range, [`SkinError::Rig`] for poses of
+/// another skeleton or that are not finite, and for too many bones.
+pub fn to_playable(
+    skin: &Skin,
+    clips: &[PoseClip<'_>],
+    options: &PlayableOptions,
+) -> Result<Playable, SkinError> {
+    options.check()?;
+    let poses = clips
+        .iter()
+        .map(|clip| complete_poses(skin, clip))
+        .collect::<Result<Vec<Vec<Pose>>, SkinError>>()?;
+    let reach = skin.reach(&largest_coefficients(&poses, skin.coefficients.len()));
+    let tolerance = match &reach {
+        Some(reach) => options.key_tolerance / reach.spread,
+        None => 0.0,
+    };
+    let shear = shear_tolerances(skin, &poses, reach.as_ref(), SHEAR_SHARE * tolerance);
+    let tracks: Vec<Vec<Vec<DMat3>>> = poses
+        .iter()
+        .map(|poses| {
+            let track = |j: usize| poses.iter().map(move |p| p.parent_from_bone[j].matrix3);
+            let bones = 0..skin.skeleton.bone_count();
+            bones.map(|j| track(j).collect()).collect()
+        })
+        .collect();
+    let is_split: Vec<bool> = (shear.iter().enumerate())
+        .map(|(j, &tolerance)| {
+            let mut matrices = tracks.iter().flat_map(|bones| &bones[j]);
+            matrices.any(|m| needs_two_nodes(m, tolerance))
+        })
+        .collect();
+    let plan = Plan::new(skin, &is_split)?;
+    let new_skin = plan.skin(skin)?;
+    let mut new_clips = Vec::with_capacity(clips.len());
+    for ((clip, poses), tracks) in clips.iter().zip(&poses).zip(&tracks) {
+        let channels = par::map(tracks.len(), |j| {
+            let nodes = if is_split[j] { Nodes::Two } else { Nodes::One };
+            let keys = split_track(&tracks[j], nodes, shear[j]);
+            plan.channels(j, poses, &keys, clip.frames_per_second)
+        });
+        let mut full = Clip {
+            name: clip.name.clone(),
+            channels: channels.into_iter().flatten().collect(),
+        };
+        full.channels.extend(coefficient_channel(skin, poses, clip));
+        let reduction = KeyReduction {
+            tolerance: (1.0 - SHEAR_SHARE) * tolerance,
+            reach: plan.reach(reach.as_ref()),
+            // What a derived bone follows must not be simplified twice.
+            untouched: new_skin.derived.iter().map(|d| d.of).collect(),
+        };
+        let reduced = full.reduce_keys(&new_skin.skeleton, &reduction)?;
+        new_clips.push(match new_skin.derived.is_empty() {
+            true => reduced,
+            false => new_skin.bake_derived(&reduced)?,
+        });
+    }
+    Ok(Playable {
+        skin: new_skin,
+        clips: new_clips,
+        split_count: is_split.iter().filter(|split| **split).count(),
+        bones: plan.inner,
+    })
+}
+
+/// The poses of a clip with all bones and all coefficients, checked.
+fn complete_poses(skin: &Skin, clip: &PoseClip<'_>) -> Result<Vec<Pose>, SkinError> {
+    if !clip.frames_per_second.is_finite() || clip.frames_per_second <= 0.0 {
+        return Err(SkinError::BadOption {
+            option: "frames-per-second",
+            problem: format!("{} is not above 0", clip.frames_per_second),
+        });
+    }
+    let complete = |(k, pose): (usize, &Pose)| {
+        let inputs = skin.run_pose_program(pose)?;
+        let full = Pose {
+            coefficients: inputs.coefficients,
+            ..skin.complete_pose(pose)?
+        };
+        let finite = full.parent_from_bone.iter().all(|m| m.is_finite())
+            && full.coefficients.iter().all(|c| c.is_finite());
+        match finite {
+            true => Ok(full),
+            false => Err(SkinError::Rig(RigError::NotFinite {
+                what: format!("pose {k} of clip {}", clip.name),
+            })),
+        }
+    };
+    clip.poses.iter().enumerate().map(complete).collect()
+}
+
+fn largest_coefficients(poses: &[Vec<Pose>], count: usize) -> Vec<f64> {
+    let mut largest = vec![0.0f64; count];
+    for pose in poses.iter().flatten() {
+        for (largest, c) in largest.iter_mut().zip(&pose.coefficients) {
+            *largest = largest.max(c.abs());
+        }
+    }
+    largest
+}
+
+/// For each bone, the error of its matrix, as a norm, that moves no vertex by more than the
+/// tolerance when all bones above it have theirs too.
+fn shear_tolerances(
+    skin: &Skin,
+    poses: &[Vec<Pose>],
+    reach: Option<&Reach>,
+    tolerance: f64,
+) -> Vec<f64> {
+    let bone_count = skin.skeleton.bone_count();
+    let Some(reach) = reach.filter(|_| tolerance > 0.0) else {
+        return vec![0.0; bone_count];
+    };
+    let chains = longest_chain(&skin.skeleton, &reach.of_bone, &vec![1; bone_count]);
+    let all: Vec<&Pose> = poses.iter().flatten().collect();
+    let in_poses = par::map(all.len(), |k| {
+        levers(&skin.skeleton, all[k], &reach.of_bone)
+    });
+    let mut largest = vec![0.0f64; bone_count];
+    for levers in &in_poses {
+        for (largest, lever) in largest.iter_mut().zip(levers) {
+            *largest = largest.max(lever.scale * lever.reach.unwrap_or(0.0));
+        }
+    }
+    (largest.iter().zip(chains))
+        .map(|(&largest, chain)| match largest > 0.0 {
+            true => tolerance / chain as f64 / largest,
+            // A bone that moves nothing has no yardstick.
+            false => 0.0,
+        })
+        .collect()
+}
+
+/// The coefficients of all frames, unless they stay at their defaults.
+fn coefficient_channel(skin: &Skin, poses: &[Pose], clip: &PoseClip<'_>) -> Option<Channel> {
+    let defaults = skin.default_coefficients();
+    let moves = poses.iter().any(|pose| pose.coefficients != defaults);
+    moves.then(|| {
+        let keys = Keys {
+            interpolation: Interpolation::Linear,
+            times: (0..poses.len())
+                .map(|k| k as f64 / clip.frames_per_second)
+                .collect(),
+            values: poses.iter().map(|p| p.coefficients.clone()).collect(),
+        };
+        Channel::Coefficients(0, keys)
+    })
+}
+
+/// Which bones there will be.
+struct Plan {
+    /// Old bones in the order of the new ones.
+    order: Vec<usize>,
+    /// The new bone that has T, R1 and S of each old one.
+    outer: Vec<BoneId>,
+    /// The new bone that has the vertices and children of each old one.
+    inner: Vec<BoneId>,
+    /// The entries of the skin's derived bones that stay derived.
+    derived: Vec<usize>,
+}
+
+impl Plan {
+    fn new(skin: &Skin, is_split: &[bool]) -> Result<Self, SkinError> {
+        let bone_count = skin.skeleton.bone_count();
+        let stays = |m: &usize| {
+            let derived = &skin.derived[*m];
+            !is_split[derived.of.index()] && !is_split[derived.bone.index()]
+        };
+        let (derived, keyed): (Vec<usize>, Vec<usize>) = (0..skin.derived.len()).partition(stays);
+        let bone_of = |m: &usize| skin.derived[*m].bone.index();
+        // Derived bones are the last of a skeleton, and carry no others.
+        let order: Vec<usize> = (0..skin.posed_bone_count())
+            .chain(keyed.iter().map(bone_of))
+            .chain(derived.iter().map(bone_of))
+            .collect();
+        let found = bone_count + is_split.iter().filter(|split| **split).count();
+        if found > usize::from(u16::MAX) {
+            return Err(SkinError::Rig(RigError::TooManyBones { found }));
+        }
+        let (mut outer, mut inner) = (vec![BoneId(0); bone_count], vec![BoneId(0); bone_count]);
+        let mut next = 0;
+        for &j in &order {
+            outer[j] = BoneId(next);
+            next += u16::from(is_split[j]);
+            inner[j] = BoneId(next);
+            next += 1;
+        }
+        Ok(Self {
+            order,
+            outer,
+            inner,
+            derived,
+        })
+    }
+
+    fn is_split(&self, j: usize) -> bool {
+        self.outer[j] != self.inner[j]
+    }
+
+    /// The given skin over the new bones.
+    fn skin(&self, skin: &Skin) -> Result<Skin, SkinError> {
+        let given = skin.skeleton.bones();
+        let mut bones: Vec<Bone> = Vec::with_capacity(given.len());
+        let mut carriers = Vec::new();
+        for &j in &self.order {
+            let bone = &given[j];
+            bones.push(Bone {
+                parent: bone.parent.map(|parent| self.inner[parent.index()]),
+                ..bone.clone()
+            });
+            if self.is_split(j) {
+                bones.push(Bone {
+                    name: free_name(&format!("{}.turn", bone.name), given),
+                    parent: Some(self.outer[j]),
+                    default_parent_from_bone: Trs::IDENTITY,
+                    bone_from_rest: bone.bone_from_rest,
+                });
+                carriers.push(self.outer[j]);
+            } else if skin.skeleton.is_carrier(BoneId(j as u16)) {
+                carriers.push(self.inner[j]);
+            }
+        }
+        let derived = self.derived.iter().map(|&m| {
+            let mut derived = skin.derived[m];
+            derived.bone = self.inner[derived.bone.index()];
+            derived.of = self.inner[derived.of.index()];
+            derived
+        });
+        Skin::with_derived(
+            Skeleton::new(bones)?.with_carriers(carriers),
+            skin.program.with_bones(|bone| self.inner[bone.index()]),
+            skin.coefficients.clone(),
+            derived.collect(),
+        )
+    }
+
+    /// The channels of an old bone.
+    fn channels(&self, j: usize, poses: &[Pose], keys: &[NestedKey], rate: f64) -> Vec<Channel> {
+        if poses.is_empty() {
+            return Vec::new();
+        }
+        let frames: Vec<f64> = (0..poses.len()).map(|k| k as f64 / rate).collect();
+        let local = |pose: &Pose| -> DAffine3 { pose.parent_from_bone[j] };
+        let translations = poses.iter().map(|pose| local(pose).translation).collect();
+        let times: Vec<f64> = keys.iter().map(|key| key.frame / rate).collect();
+        let mut channels = vec![
+            Channel::Translation(self.outer[j], linear(&frames, translations)),
+            Channel::Rotation(
+                self.outer[j],
+                linear(&times, keys.iter().map(|key| key.form.outer).collect()),
+            ),
+            Channel::Scale(
+                self.outer[j],
+                linear(&times, keys.iter().map(|key| key.form.scale).collect()),
+            ),
+        ];
+        if self.is_split(j) {
+            let turns = keys.iter().map(|key| key.form.inner).collect();
+            channels.push(Channel::Rotation(self.inner[j], linear(&times, turns)));
+        }
+        channels
+    }
+
+    /// The reaches of the new bones.
+    fn reach(&self, of_old: Option<&Reach>) -> Vec<Option<f64>> {
+        let count = self.inner.iter().map(|bone| bone.index() + 1).max();
+        let mut reach = vec![None; count.unwrap_or(0)];
+        match of_old {
+            Some(old) => {
+                for (bone, known) in self.inner.iter().zip(&old.of_bone) {
+                    reach[bone.index()] = *known;
+                }
+            }
+            // Without a bound nothing is dropped but what never moves.
+            None => reach.fill(Some(1.0)),
+        }
+        reach
+    }
+}
+
+fn linear<T>(times: &[f64], values: Vec<T>) -> Keys<T> {
+    Keys {
+        interpolation: Interpolation::Linear,
+        times: times.to_vec(),
+        values,
+    }
+}
+
+/// A name that no bone has yet.
+fn free_name(wanted: &str, bones: &[Bone]) -> String {
+    let mut name = wanted.to_owned();
+    let mut number = 1;
+    while bones.iter().any(|bone| bone.name == name) {
+        number += 1;
+        name = format!("{wanted}{number}");
+    }
+    name
+}
