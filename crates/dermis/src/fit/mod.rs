@@ -20,7 +20,10 @@ mod under_determined;
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
 pub use auto::{Budget, Candidate, Choice, Tried, choose_method};
 pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
-pub use decompose::{Decomposition, Reduced, Reduction, reduce};
+pub use decompose::{
+    ComparatorOptions, Decomposition, Prediction, Reduced, Reduction, clustered_pca, fit_sad,
+    fit_sma, reduce, trajectories, truncated_svd, with_eigen_skin,
+};
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
 pub use mwe::{MultiWeightOptions, fit_multi_weight};

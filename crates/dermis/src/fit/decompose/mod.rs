@@ -4,8 +4,14 @@
 //! for `A ≈ T X`, where `T` holds the matrices of all bones in all frames and the columns of `X`
 //! are sparse: `w_ij v̂_i`.
 
+mod comparators;
+mod deflate;
+mod products;
 mod reduce;
 
+pub use comparators::{
+    ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
+};
 pub use reduce::{Reduced, Reduction, reduce};
 
 use faer::Mat;
@@ -31,8 +37,7 @@ pub struct Decomposition {
 }
 
 /// The animation as a matrix: a column of 3F numbers per vertex, in units of the first frame's ball.
-#[expect(dead_code, reason = "the solver that needs it comes next")]
-pub(super) fn trajectories(animation: &MeshAnimation) -> Mat<f64> {
+pub fn trajectories(animation: &MeshAnimation) -> Mat<f64> {
     let scale = 1.0 / animation.unit_ball_radius();
     let frames: Vec<&[DVec3]> = animation.frames().collect();
     Mat::from_fn(3 * frames.len(), animation.vertex_count(), |row, vertex| {
