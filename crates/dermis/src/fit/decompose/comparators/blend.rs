@@ -16,7 +16,7 @@ use crate::par;
 use crate::rig::BoneId;
 use crate::rows::Rows;
 use crate::skin::Weight;
-use crate::solve::SimplexLs;
+use crate::solve::{SimplexLs, SymmetricEigen};
 
 /// Error of the reduction in each coordinate: a tenth of a thousandth, that is 0.1 of `E_RMS`.
 const ACCURACY: f64 = 1e-4;
@@ -33,6 +33,8 @@ pub(super) struct BlendProblem<'a> {
     rest: Vec<DVec4>,
     /// `T_r` of the best single bone, d×4.
     whole: Mat<f64>,
+    /// The normal of a rest mesh that lies in a plane.
+    flat_normal: Option<DVec3>,
 }
 
 impl<'a> BlendProblem<'a> {
@@ -49,6 +51,7 @@ impl<'a> BlendProblem<'a> {
             .collect();
         let mut problem = Self {
             whole: Mat::zeros(reduced.basis.ncols(), 4),
+            flat_normal: flat_normal(positions, middle),
             animation,
             reduced,
             middle,
@@ -194,6 +197,10 @@ impl<'a> BlendProblem<'a> {
                 .map(|j| {
                     let linear =
                         DMat3::from_cols(column(4 * j), column(4 * j + 1), column(4 * j + 2));
+                    let linear = match self.flat_normal {
+                        Some(normal) => with_normal(linear, normal),
+                        None => linear,
+                    };
                     let offset = unit * column(4 * j + 3) - linear * self.middle;
                     DAffine3::from_mat3_translation(linear, offset)
                 })
@@ -202,6 +209,40 @@ impl<'a> BlendProblem<'a> {
         let rest = self.animation.rest().positions().to_vec();
         Decomposition::from_matrices(self.animation, rest, weights, &matrices, Vec::new())
     }
+}
+
+/// The normal of the plane in which all points lie, if they do and it is the only one.
+fn flat_normal(positions: &[DVec3], middle: DVec3) -> Option<DVec3> {
+    let mut spread = [0.0; 9];
+    for position in positions {
+        let from = (*position - middle).to_array();
+        for (at, sum) in spread.iter_mut().enumerate() {
+            *sum += from[at / 3] * from[at % 3];
+        }
+    }
+    let eigen = SymmetricEigen::new(&spread, 3);
+    let nothing = 1e-12 * eigen.values[2];
+    let flat = eigen.values[0] <= nothing && eigen.values[1] > nothing;
+    flat.then(|| DVec3::from_slice(&eigen.vectors[..3]))
+}
+
+/// A matrix that does the same in a plane and takes its normal to the normal of what becomes of it.
+///
+/// A flat rest mesh leaves open where its bones take the normal. Nowhere, as least squares would have
+/// it, makes matrices without an inverse: nothing could be corrected in that direction, and tools that
+/// split matrices into turns and scales would stumble.
+fn with_normal(matrix: DMat3, normal: DVec3) -> DMat3 {
+    let (first, second) = normal.any_orthonormal_pair();
+    // The pair and the normal are right-handed.
+    let across = (matrix * first).cross(matrix * second);
+    let length = across.length();
+    let to = if length > 0.0 {
+        across / length.sqrt()
+    } else {
+        normal
+    };
+    let change = to - matrix * normal;
+    matrix + DMat3::from_cols(change * normal.x, change * normal.y, change * normal.z)
 }
 
 #[cfg(test)]
@@ -242,6 +283,32 @@ mod tests {
         let again = problem.weights_for(&bones, 4);
         let made = problem.decomposition(&bones, again).expect("a skin");
         assert!(made.e_rms < 0.2, "and weights from bones: {}", made.e_rms);
+    }
+
+    #[test]
+    fn bones_of_a_flat_mesh_keep_a_thickness() {
+        let flag = crate::synth::flag(&crate::synth::FlagOptions {
+            width: 12,
+            height: 9,
+            frame_count: 8,
+        });
+        let problem = BlendProblem::new(&flag);
+        let weights: Rows<Weight> = (0..108)
+            .map(|i| {
+                [Weight {
+                    bone: BoneId(u16::from(i % 12 > 5)),
+                    weight: 1.0,
+                }]
+            })
+            .collect();
+        let bones = problem.bones_for(&weights, 2);
+        let made = problem.decomposition(&bones, weights).expect("a skin");
+        for pose in &made.poses {
+            for matrix in &pose.parent_from_bone {
+                let size = matrix.matrix3.determinant();
+                assert!(size > 0.1, "no matrix flattens or mirrors: {size}");
+            }
+        }
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub fn clustered_pca(
     Ok(Prediction::new(
         animation,
         predicted.as_ref(),
-        COMPONENTS + 1,
+        [COMPONENTS, 1],
         3 * COMPONENTS * options.bone_count,
     ))
 }
@@ -226,7 +226,7 @@ mod tests {
         let bound = truncated_svd(&flag, &options(12), &Silent)
             .expect("48 terms")
             .e_rms;
-        assert!(many < 0.7 * few, "{many} {few}");
+        assert!(many < 0.8 * few, "{many} {few}");
         assert!(bound <= many, "{bound} {many}");
     }
 

@@ -45,8 +45,11 @@ impl ComparatorOptions {
         Ok(())
     }
 
-    /// The same for a mesh.
-    pub(super) fn check_for(&self, animation: &MeshAnimation) -> Result<(), FitError> {
+    /// Checks that every option is in its range for a mesh.
+    ///
+    /// # Errors
+    /// [`FitError::BadOption`] naming the first that is not.
+    pub fn check_for(&self, animation: &MeshAnimation) -> Result<(), FitError> {
         self.check()?;
         let vertices = animation.vertex_count();
         match self.bone_count > vertices {
@@ -69,8 +72,10 @@ pub struct Prediction {
     pub frames: Vec<Vec<DVec3>>,
     /// `E_RMS` of these. Below about 1e-4 it is rounding of the input.
     pub e_rms: f64,
-    /// Numbers that are stored for each vertex, an index counting as one.
+    /// Numbers that are stored for each vertex.
     pub numbers_per_vertex: usize,
+    /// Indices that are stored for each vertex.
+    pub indices_per_vertex: usize,
     /// Numbers that are stored for each frame.
     pub numbers_per_frame: usize,
 }
@@ -80,7 +85,7 @@ impl Prediction {
     pub(super) fn new(
         animation: &MeshAnimation,
         trajectories: MatRef<'_, f64>,
-        numbers_per_vertex: usize,
+        [numbers_per_vertex, indices_per_vertex]: [usize; 2],
         numbers_per_frame: usize,
     ) -> Self {
         let unit = animation.unit_ball_radius();
@@ -97,6 +102,7 @@ impl Prediction {
             e_rms: slices(&frames),
             frames,
             numbers_per_vertex,
+            indices_per_vertex,
             numbers_per_frame,
         }
     }

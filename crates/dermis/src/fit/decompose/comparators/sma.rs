@@ -17,7 +17,7 @@ use crate::fit::FitError;
 use crate::fit::decompose::Decomposition;
 use crate::fit::decompose::reduce::leading;
 use crate::math::nearest_rotation;
-use crate::mesh::TriMesh;
+use crate::mesh::{HalfEdgeId, Topology, TriMesh};
 use crate::par;
 use crate::progress::Progress;
 
@@ -27,6 +27,8 @@ const FRAMES: usize = 48;
 const COMPONENTS: usize = 40;
 /// Candidates for each next centre.
 const TRIED: usize = 12;
+/// Share of the area that connected parts must have, to stand for the whole mesh.
+const COVERED: f64 = 0.5;
 /// Rounds of k-means, at most.
 const ROUNDS: usize = 40;
 
@@ -51,11 +53,15 @@ pub fn fit_sma(
     tell(progress, STAGE, 1, 4)?;
     let areas = triangle_areas(animation.rest());
     let labels = k_means(&points, &areas, options.bone_count);
+    let topology = Topology::new(animation.vertex_count(), animation.rest().triangles());
+    let parts = rigid_parts(&labels, &topology, &areas, options.bone_count);
     tell(progress, STAGE, 2, 4)?;
     let problem = BlendProblem::new(animation);
     let mut vertices: Vec<Vec<(usize, f64)>> = vec![Vec::new(); options.bone_count];
-    for ((triangle, &label), area) in animation.rest().triangles().iter().zip(&labels).zip(&areas) {
-        vertices[label].extend(triangle.map(|i| (i as usize, *area)));
+    for ((triangle, part), area) in animation.rest().triangles().iter().zip(&parts).zip(&areas) {
+        if let Some(j) = part {
+            vertices[*j].extend(triangle.map(|i| (i as usize, *area)));
+        }
     }
     let parts = par::map(options.bone_count, |j| problem.bone_of(&vertices[j]));
     let d = problem.basis().ncols();
@@ -154,6 +160,55 @@ fn k_means(points: &Mat<f64>, weights: &[f64], count: usize) -> Vec<usize> {
         }
     }
     labels
+}
+
+/// The triangles of each bone: the largest connected parts of the clusters by area, so many.
+///
+/// Legs that swing in step turn alike and yet go different ways: one bone could not follow both, and
+/// with whole clusters the error on a galloping horse is four times as large. On cloth, clusters lie
+/// about in crumbs, and parts that leave most of it without a bone are no parts: then whole clusters
+/// are used.
+fn rigid_parts(
+    labels: &[usize],
+    topology: &Topology,
+    areas: &[f64],
+    count: usize,
+) -> Vec<Option<usize>> {
+    let mut part_of = vec![usize::MAX; labels.len()];
+    let mut sizes: Vec<(f64, usize)> = Vec::new();
+    for start in 0..labels.len() {
+        if part_of[start] != usize::MAX {
+            continue;
+        }
+        let part = sizes.len();
+        let mut area = 0.0;
+        let mut open = vec![start];
+        part_of[start] = part;
+        while let Some(triangle) = open.pop() {
+            area += areas[triangle];
+            for edge in 0..3 {
+                let edge = HalfEdgeId((3 * triangle + edge) as u32);
+                if let Some(next) = topology.twin(edge).map(HalfEdgeId::triangle)
+                    && part_of[next] == usize::MAX
+                    && labels[next] == labels[start]
+                {
+                    part_of[next] = part;
+                    open.push(next);
+                }
+            }
+        }
+        sizes.push((area, part));
+    }
+    sizes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let covered: f64 = sizes.iter().take(count).map(|&(area, _)| area).sum();
+    if covered < COVERED {
+        return labels.iter().map(|&label| Some(label)).collect();
+    }
+    let mut bone_of = vec![None; sizes.len()];
+    for (bone, &(_, part)) in sizes.iter().take(count).enumerate() {
+        bone_of[part] = Some(bone);
+    }
+    part_of.iter().map(|&part| bone_of[part]).collect()
 }
 
 fn add(sum: &mut [f64], point: &[f64], weight: f64) {

@@ -33,7 +33,7 @@ pub fn truncated_svd(
     Ok(Prediction::new(
         animation,
         predicted.as_ref(),
-        terms,
+        [terms, 0],
         3 * terms,
     ))
 }
