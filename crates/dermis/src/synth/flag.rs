@@ -34,7 +34,7 @@ const LENGTH: f64 = 1.5;
 /// Waves that travel over the flag. Many of different lengths and speeds make its motion need many
 /// dimensions: so many, and so quickly weaker, that a basis within half a thousandth has about as many
 /// columns as the flag of \[Kavan10\] Table 1.
-const WAVES: usize = 90;
+const WAVES: usize = 76;
 
 /// One wave: the phase is `wave · place − speed · time + start`.
 struct Wave {
@@ -96,7 +96,7 @@ fn wave(n: usize) -> Wave {
     let order = n as f64;
     let length = 1.9 / (1.0 + 0.15 * order);
     let angle = 0.9 * spread(0.754_877_666);
-    let strength = 0.16 / (1.0 + 0.35 * order).powf(1.2);
+    let strength = 0.16 / (1.0 + 0.35 * order).powf(1.28);
     Wave {
         wave: TAU / length * DVec2::new(angle.cos(), angle.sin()),
         speed: TAU * (0.8 + 0.11 * order + 0.1 * spread(0.569_840_291)),
@@ -115,7 +115,7 @@ fn wave(n: usize) -> Wave {
 fn blown(waves: &[Wave], place: DVec2, time: f64) -> DVec3 {
     let along = place.x / LENGTH;
     // Nothing at the pole, and a free side that flutters more.
-    let freedom = along.powf(1.2);
+    let freedom = along.powf(1.28);
     let mut position = place.extend(0.0);
     for wave in waves {
         let phase = wave.wave.dot(place) - wave.speed * time + wave.start;

@@ -97,7 +97,8 @@ fn numbers(p: &mut String, found: &DecompositionComparison) {
         match &row.outcome {
             Ok(numbers) => {
                 for cell in cells(numbers) {
-                    let _ = write!(p, "<td>{}</td>", cell.replace('-', "–"));
+                    let cell = if cell == "-" { "–" } else { &cell };
+                    let _ = write!(p, "<td>{cell}</td>");
                 }
                 let _ = writeln!(p, "<td class=\"words\">{}</td></tr>", plays(numbers));
             }

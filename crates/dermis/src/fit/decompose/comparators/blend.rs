@@ -142,44 +142,65 @@ impl<'a> BlendProblem<'a> {
 
     /// Weights over the bones that predict each vertex best one by one, at most `max_influences`.
     pub(super) fn weights_for(&self, bones: &Mat<f64>, max_influences: usize) -> Rows<Weight> {
+        let all: Vec<usize> = (0..bones.ncols() / 4).collect();
+        self.weights_among(bones, max_influences, |_| all.as_slice())
+    }
+
+    /// The same among some bones of each vertex.
+    pub(super) fn weights_among<'c>(
+        &self,
+        bones: &Mat<f64>,
+        max_influences: usize,
+        candidates: impl Fn(usize) -> &'c [usize] + Sync + Send,
+    ) -> Rows<Weight> {
         let d = bones.nrows();
-        let bone_count = bones.ncols() / 4;
         let rows = par::map_with(
             self.rest.len(),
-            || (SimplexLs::new(), vec![0.0; d * bone_count]),
+            || (SimplexLs::new(), Vec::new()),
             |(solver, columns), i| {
-                let v = self.rest[i];
-                let target = self.reduced.coordinates.col_as_slice(i);
-                let mut order: Vec<(f64, usize)> = Vec::with_capacity(bone_count);
-                for j in 0..bone_count {
-                    let column = &mut columns[j * d..(j + 1) * d];
-                    let part: [&[f64]; 4] = std::array::from_fn(|c| bones.col_as_slice(4 * j + c));
-                    let mut squared = 0.0;
-                    for (r, out) in column.iter_mut().enumerate() {
-                        let moved = v.x * part[0][r] + v.y * part[1][r] + v.z * part[2][r];
-                        *out = moved + part[3][r] - target[r];
-                        squared += *out * *out;
-                    }
-                    order.push((squared, j));
-                }
+                let candidates = candidates(i);
+                columns.clear();
+                columns.resize(d * candidates.len(), 0.0);
+                let mut order: Vec<(f64, usize)> = candidates
+                    .iter()
+                    .enumerate()
+                    .map(|(at, &j)| {
+                        let column = &mut columns[at * d..(at + 1) * d];
+                        (self.residual(bones, j, i, column), at)
+                    })
+                    .collect();
                 order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
                 order.truncate(max_influences);
-                let best: Vec<f64> = order
-                    .iter()
-                    .flat_map(|&(_, j)| columns[j * d..(j + 1) * d].iter().copied())
-                    .collect();
                 let weight = |(at, weight): (usize, f64)| Weight {
-                    bone: BoneId(order[at].1 as u16),
+                    bone: BoneId(candidates[order[at].1] as u16),
                     weight,
                 };
                 if d == 0 {
                     return vec![weight((0, 1.0))];
                 }
+                let best: Vec<f64> = order
+                    .iter()
+                    .flat_map(|&(_, at)| columns[at * d..(at + 1) * d].iter().copied())
+                    .collect();
                 let solution = solver.solve(&best, d, max_influences);
                 solution.weights.into_iter().map(weight).collect()
             },
         );
         rows.into_iter().collect()
+    }
+
+    /// What is left of a vertex when one bone alone moves it, and its squared length.
+    fn residual(&self, bones: &Mat<f64>, bone: usize, vertex: usize, out: &mut [f64]) -> f64 {
+        let v = self.rest[vertex];
+        let target = self.reduced.coordinates.col_as_slice(vertex);
+        let part: [&[f64]; 4] = std::array::from_fn(|c| bones.col_as_slice(4 * bone + c));
+        let mut squared = 0.0;
+        for (r, out) in out.iter_mut().enumerate() {
+            let moved = v.x * part[0][r] + v.y * part[1][r] + v.z * part[2][r];
+            *out = moved + part[3][r] - target[r];
+            squared += *out * *out;
+        }
+        squared
     }
 
     /// The skin of these bones and weights, in the poses of the animation.

@@ -23,8 +23,9 @@ use crate::skin::{
 };
 use crate::solve::SymmetricEigen;
 
-/// Rounds of fitting coefficients and displacements in turn. On a galloping and a collapsing horse
-/// the second gains a fifth of what the first does, and the fourth next to nothing.
+/// Rounds of fitting coefficients and displacements in turn. With bones spread over a collapsing horse
+/// and rank 10, `E_RMS` is 4.2, 2.6 and 2.2 after the first three and 2.0 after twelve; galloping, 1.01,
+/// 0.82 and 0.78, and 0.72.
 const ROUNDS: usize = 3;
 /// What keeps the way back through a flat matrix short, as a share of its squared size.
 const FLAT: f64 = 1e-3;
