@@ -5,6 +5,12 @@
 //! method that cannot be fitted keeps its row with the reason, and the others go on.
 
 mod advice;
+mod decompositions;
+
+pub use decompositions::{
+    Decomposed, DecomposedNumbers, Decomposer, DecompositionComparison, DecompositionOptions,
+    DecompositionRow, ModelNumbers, compare_decompositions,
+};
 
 use serde::Serialize;
 

@@ -102,7 +102,9 @@ fn clips_of(document: &mut Document, fps: Option<f64>) -> anyhow::Result<Vec<Mes
 }
 
 fn file_stem(path: &Path) -> String {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
     stem.unwrap_or_else(|| "clip".to_owned())
 }
 

@@ -66,8 +66,9 @@ Examples:
   dermis compare examples.npz --report compare.html
   dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk --hold-out one
   dermis compare hero.glb --methods ssd,dual-quaternion --max-influences 2 --save skins
+  dermis compare cloth.npz --decompose 30 --report compare.html
 
-Takes the same inputs as `dermis fit`.")]
+Takes the same inputs as `dermis fit`; with --decompose, meshes alone.")]
     Compare(CompareArgs),
     /// Decompose a mesh animation: cloth, muscles, captures to bones, weights and a clip.
     #[command(after_help = "\
@@ -245,6 +246,19 @@ pub(crate) struct FitArgs {
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) examples: ExampleArgs,
+    /// Compare decompositions of a mesh animation into so many bones instead: no skeleton is needed,
+    /// and nothing is held out.
+    #[arg(
+        long,
+        value_name = "P",
+        value_parser = parse_positive,
+        conflicts_with_all = ["skeleton", "bones", "clip", "hold_out", "methods", "save", "surface"]
+    )]
+    pub(crate) decompose: Option<usize>,
+    /// With --decompose: corrections that are added to every skin for a second number; 0 for none,
+    /// 10 unless given.
+    #[arg(long, value_name = "R", requires = "decompose")]
+    pub(crate) rank: Option<usize>,
     /// The methods to compare, separated by commas; all unless given.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = method_keys())]
     pub(crate) methods: Vec<String>,

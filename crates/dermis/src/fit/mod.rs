@@ -21,8 +21,10 @@ pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_
 pub use auto::{Budget, Candidate, Choice, Tried, choose_method};
 pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use decompose::{
-    BoneCount, BoneMotion, DecomposeOptions, Decomposition, KnownRig, LockedWeights, Quality,
-    Reduced, Reduction, decompose, decompose_onto, join_bones, reduce,
+    BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, KnownRig,
+    LockedWeights, Prediction, Quality, Reduced, Reduction, clustered_pca, decompose,
+    decompose_onto, fit_sad, fit_sma, join_bones, reduce, trajectories, truncated_svd,
+    with_eigen_skin,
 };
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;

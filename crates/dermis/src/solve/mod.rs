@@ -7,9 +7,11 @@ mod simplex_ls;
 mod small_matrix;
 mod sparse_cholesky;
 mod symmetric_eigen;
+mod tall_product;
 
 pub(crate) use block_cg::{CgLimits, conjugate_gradients};
 pub(crate) use edge_system::{EdgeSystem, NodeKind, SLOT};
 pub(crate) use simplex_gram::SimplexGram;
 pub use simplex_ls::{SimplexLs, SimplexSolution};
 pub(crate) use symmetric_eigen::SymmetricEigen;
+pub(crate) use tall_product::{lower_gram, product, squared_column_norms, squared_norm};

@@ -8,6 +8,7 @@ use dermis::compare::{CompareOptions, Comparison, compare};
 use dermis::fit::Method;
 use dermis_io::{IoError, WriteOptions};
 
+use super::compare_decompositions;
 use super::fit::skin_document;
 use crate::Outcome;
 use crate::args::CompareArgs;
@@ -16,6 +17,9 @@ use crate::report;
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    if let Some(bone_count) = args.decompose {
+        return compare_decompositions::run(args, bone_count, talk);
+    }
     let methods: Vec<Method> = Method::all(args.max_influences)
         .into_iter()
         .filter(|method| {

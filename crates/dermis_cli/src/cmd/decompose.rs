@@ -136,7 +136,9 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
             }
         }
         if args.bones.is_none() && args.target_error.is_none() {
-            bail!("say how many bones to find with --bones, or which error to reach with --target-error");
+            bail!(
+                "say how many bones to find with --bones, or which error to reach with --target-error"
+            );
         }
     }
     if args.keep.is_some() {

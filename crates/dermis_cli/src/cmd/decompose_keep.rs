@@ -62,7 +62,10 @@ pub(super) fn onto_rig(
         poses: Some(&poses),
         locked_weights,
     };
-    in_file(path, decompose_onto(animation, &rig, helpers, options, talk))
+    in_file(
+        path,
+        decompose_onto(animation, &rig, helpers, options, talk),
+    )
 }
 
 fn in_file<T>(path: &Path, result: Result<T, dermis::fit::FitError>) -> anyhow::Result<T> {
@@ -170,8 +173,9 @@ fn vertex_errors(
 
 /// The vertices that a text file lists, by number from 0.
 fn vertex_list(path: &str, vertex_count: usize) -> anyhow::Result<Vec<bool>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("--lock {path}: expected none, fit:E, or a file of vertex numbers"))?;
+    let text = std::fs::read_to_string(path).with_context(|| {
+        format!("--lock {path}: expected none, fit:E, or a file of vertex numbers")
+    })?;
     let mut which = vec![false; vertex_count];
     for word in text.split(|c: char| c.is_whitespace() || c == ',') {
         if word.is_empty() {

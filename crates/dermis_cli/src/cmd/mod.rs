@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod compare;
+mod compare_decompositions;
 pub(crate) mod convert;
 mod cost_model;
 pub(crate) mod decompose;

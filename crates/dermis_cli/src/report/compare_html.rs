@@ -17,10 +17,10 @@ use crate::talk::Talk;
 
 /// Methods whose error is within so many times the lowest decide where the colours end: one that
 /// went astray would leave nothing to see of the others.
-const COMPARABLE: f64 = 3.0;
+pub(super) const COMPARABLE: f64 = 3.0;
 
 /// Panels in a row when there are too many for one.
-const COLUMNS: usize = 3;
+pub(super) const COLUMNS: usize = 3;
 
 /// Writes the whole page.
 pub(crate) fn compare_html(
@@ -37,7 +37,13 @@ pub(crate) fn compare_html(
         set.examples().len()
     );
     let bones = set.skeleton().bone_count();
-    let mut page = page::open("dermis compare report", &heading, set, bones, command);
+    let mut page = page::open(
+        "dermis compare report",
+        &heading,
+        set.rest(),
+        bones,
+        command,
+    );
     let p = &mut page;
     numbers(p, comparison);
     // Writing to a string cannot fail.
@@ -291,7 +297,7 @@ fn pictures(
     for (number, (shots, c)) in shots.iter().zip(chosen).enumerate() {
         let target = single(&set.examples()[c.index].positions);
         // Where to look from is for the example to say: a method may throw vertices far away.
-        let view = View::new(set, &[&target], up, PICTURE_SIZE);
+        let view = View::new(set.rest(), &[&target], up, PICTURE_SIZE);
         let mut panels = vec![Panel::new(view.draw(&target, None)?, "example")];
         for (shot, (method, _)) in shots.iter().zip(&rows) {
             panels.push(Panel::new(

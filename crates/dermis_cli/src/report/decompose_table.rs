@@ -60,7 +60,10 @@ pub(super) fn lines(job: &DecomposeJob<'_>) -> Vec<(&'static str, String)> {
     let [written, all] = keys(job);
     lines.push((
         "keys",
-        format!("{written} of {all}, within {:.4}% of the diagonal", job.args.key_tolerance),
+        format!(
+            "{written} of {all}, within {:.4}% of the diagonal",
+            job.args.key_tolerance
+        ),
     ));
     lines.push((
         "time",
@@ -80,7 +83,9 @@ fn bones(job: &DecomposeJob<'_>) -> String {
 /// Keys that are written, and how many there would be with one per frame, channel and node.
 fn keys(job: &DecomposeJob<'_>) -> [usize; 2] {
     let channels = job.playable.clips.iter().flat_map(|clip| &clip.channels);
-    let written = channels.map(|channel: &Channel| channel.times().len()).sum();
+    let written = channels
+        .map(|channel: &Channel| channel.times().len())
+        .sum();
     let nodes = job.found.skin.skeleton.bone_count();
     let split = job.playable.split_count;
     // Translation and rotation for all, scale and a second rotation for those that shear.

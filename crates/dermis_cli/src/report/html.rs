@@ -22,7 +22,13 @@ pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow:
         set.examples().len()
     );
     let bones = fitted.cost.palette_size;
-    let mut page = page::open("dermis fit report", &heading, set, bones, &job.command);
+    let mut page = page::open(
+        "dermis fit report",
+        &heading,
+        set.rest(),
+        bones,
+        &job.command,
+    );
     let p = &mut page;
     numbers(p, job, fitted);
     // Writing to a string cannot fail.

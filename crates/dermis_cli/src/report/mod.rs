@@ -3,6 +3,10 @@
 mod charts;
 mod compare_html;
 mod compare_table;
+mod decompose_html;
+mod decompose_table;
+mod decompositions_html;
+mod decompositions_table;
 mod html;
 mod page;
 mod pictures;
@@ -10,6 +14,10 @@ mod table;
 
 pub(crate) use compare_html::compare_html;
 pub(crate) use compare_table::{compare_json, compare_table};
+pub(crate) use decompose_html::decompose_html;
+pub(crate) use decompose_table::{decompose_json, decompose_table};
+pub(crate) use decompositions_html::decompositions_html;
+pub(crate) use decompositions_table::{decompositions_json, decompositions_table};
 pub(crate) use html::html;
 pub(crate) use pictures::{Shown, choose_examples, picture_rows};
 pub(crate) use table::{json, table};

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use base64::Engine;
-use dermis::ExampleSet;
+use dermis::TriMesh;
 use dermis_render::Image;
 
 /// Width of charts in CSS pixels: that of the page.
@@ -31,13 +31,7 @@ code{background:#f3f3f3;padding:.15rem .35rem;border-radius:3px;overflow-wrap:an
 svg{max-width:100%;height:auto}.pair{display:flex;flex-wrap:wrap;gap:1.2rem}.note{color:#555}";
 
 /// Opens a page: title, heading, what was fitted and the command that did it.
-pub(super) fn open(
-    title: &str,
-    heading: &str,
-    set: &ExampleSet,
-    bones: usize,
-    cmd: &str,
-) -> String {
+pub(super) fn open(title: &str, heading: &str, mesh: &TriMesh, bones: usize, cmd: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\">\
@@ -47,8 +41,8 @@ pub(super) fn open(
          <code>{}</code></p>\n",
         escape(title),
         escape(heading),
-        set.rest().vertex_count(),
-        set.rest().triangles().len(),
+        mesh.vertex_count(),
+        mesh.triangles().len(),
         env!("CARGO_PKG_VERSION"),
         escape(cmd)
     )

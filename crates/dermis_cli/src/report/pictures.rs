@@ -3,7 +3,7 @@
 use anyhow::Context;
 use dermis::fit::FitReport;
 use dermis::measure::{ExampleMeasures, vertex_distances};
-use dermis::{ExampleSet, Skin};
+use dermis::{ExampleSet, Skin, TriMesh};
 use dermis_render::glam::Vec3;
 use dermis_render::{
     Camera, Ground, HeatScale, Image, LegendSide, Paint, Panel, Scene, SheetStyle, Surface, UpAxis,
@@ -88,7 +88,7 @@ pub(crate) fn picture_rows(
     for (number, (shot, c)) in shots.iter().zip(chosen).enumerate() {
         let example = &set.examples()[c.index];
         let target = single(&example.positions);
-        let view = View::new(set, &[&target, &shot.fit], job.up, size);
+        let view = View::new(set.rest(), &[&target, &shot.fit], job.up, size);
         let panels = [
             Panel::new(
                 view.draw(&target, None)?,
@@ -165,13 +165,13 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// A view that has all of some meshes in it.
-    pub(super) fn new(set: &'a ExampleSet, meshes: &[&[Vec3]], up: Up, size: u32) -> Self {
+    pub(super) fn new(mesh: &'a TriMesh, meshes: &[&[Vec3]], up: Up, size: u32) -> Self {
         let up_axis = match up {
             Up::Y => UpAxis::Y,
             Up::Z => UpAxis::Z,
         };
         Self {
-            triangles: set.rest().triangles(),
+            triangles: mesh.triangles(),
             camera: Camera::three_quarter(meshes, up_axis, 1.0),
             ground: Ground {
                 up_axis,

@@ -3,7 +3,6 @@
 //! \[Kavan10\] writes the animation as a matrix `A` with a column of 3F numbers per vertex and looks
 //! for `A ≈ T X`, where `T` holds the matrices of all bones in all frames and the columns of `X`
 //! are sparse: `w_ij v̂_i`.
-
 //!
 //! Everything happens in a reduced space, `C ≈ T_r X` with `A ≈ B C`, in rounds: bones for the points
 //! as they are, then weights and rest positions of each point for the bones as they are. Beyond the
@@ -13,6 +12,9 @@
 
 mod bone_count;
 mod bone_step;
+mod comparators;
+mod deflate;
+mod flat;
 mod joined;
 mod known;
 mod model;
@@ -25,11 +27,15 @@ mod reduce;
 mod solver;
 mod start;
 
+pub use comparators::{
+    ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
+};
 pub use joined::join_bones;
 pub use known::{KnownRig, LockedWeights, decompose_onto};
 pub use options::{BoneCount, BoneMotion, DecomposeOptions, Quality};
 pub use reduce::{Reduced, Reduction, reduce};
 
+use faer::Mat;
 use glam::{DAffine3, DVec3};
 
 use super::{FitError, bad_option};
@@ -258,6 +264,15 @@ impl Decomposition {
             unjoined_e_rms: None,
         })
     }
+}
+
+/// The animation as a matrix: a column of 3F numbers per vertex, in units of the first frame's ball.
+pub fn trajectories(animation: &MeshAnimation) -> Mat<f64> {
+    let scale = 1.0 / animation.unit_ball_radius();
+    let frames: Vec<&[DVec3]> = animation.frames().collect();
+    Mat::from_fn(3 * frames.len(), animation.vertex_count(), |row, vertex| {
+        scale * frames[row / 3][vertex][row % 3]
+    })
 }
 
 /// The weighted middle of every bone's vertices; of all vertices for a bone that moves none.

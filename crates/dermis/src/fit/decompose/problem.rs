@@ -4,6 +4,7 @@ use faer::{Mat, MatRef};
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::bone_step::Sums;
+use super::flat::{flat_normal, with_normal};
 use super::model::{Bones, Points, Targets};
 use super::options::{BoneMotion, DecomposeOptions};
 use super::point_step::{PointStep, Smooth};
@@ -222,11 +223,17 @@ impl<'a> Problem<'a> {
     /// The matrices of all bones, by frame, in the animation's units.
     pub(super) fn matrices(&self, bones: &Bones) -> Vec<Vec<DAffine3>> {
         let units = &self.units;
+        let flat = flat_normal(self.animation.rest().positions(), units.rest_center);
         let of_frame = |(frame, center): (usize, &DVec3)| {
             let matrix = |bone| {
                 let part =
                     |component| DVec3::from_slice(&bones.column(component, bone)[3 * frame..]);
-                let matrix3 = DMat3::from_cols(part(0), part(1), part(2));
+                let mut matrix3 = DMat3::from_cols(part(0), part(1), part(2));
+                if let Some(normal) = flat
+                    && (matrix3 * normal).length() < 1e-6
+                {
+                    matrix3 = with_normal(matrix3, normal);
+                }
                 DAffine3 {
                     matrix3,
                     translation: part(3) * units.radius + center - matrix3 * units.rest_center,
