@@ -24,6 +24,7 @@ mod points;
 mod problem;
 mod products;
 mod reduce;
+mod sample;
 mod solver;
 mod start;
 
@@ -46,8 +47,17 @@ use crate::rig::{Palette, Pose, Skeleton};
 use crate::rows::Rows;
 use crate::skin::{Skin, SkinError, SsdProgram, VertexProgram, Weight};
 use problem::Problem;
-use solver::Solver;
+use sample::Sample;
+use solver::{Solver, State};
 use start::Ground;
+
+/// Points of the sample on which starts are tried when there are more than twice as many: at least
+/// so many, and so many for each bone. With fewer, starts are told apart wrongly (horse, 20 bones:
+/// 1.24 to 1.32 with 100 to 130 per bone, 1.18 with all).
+const SAMPLE: usize = 1000;
+const SAMPLE_PER_BONE: usize = 250;
+/// Rounds with all points that follow those with a sample, as a share of them.
+const FINE_ROUNDS_PERCENT: usize = 60;
 
 /// A skin, and the pose in which it shows each frame of an animation.
 #[derive(Debug, Clone)]
@@ -141,12 +151,42 @@ fn find_bones(
         step: problem.point_step(options),
     };
     let starts = options.starts_with(bone_count);
-    let total = Solver::round_count(starts, options.rounds);
+    let sample_size = SAMPLE.max(SAMPLE_PER_BONE * bone_count);
+    let sampled = targets.count() > 2 * sample_size;
+    let fine_rounds = (options.rounds * FINE_ROUNDS_PERCENT).div_ceil(100);
+    let total = Solver::round_count(starts, options.rounds) + if sampled { fine_rounds } else { 0 };
     let mut rounds = Rounds::new(problem, progress, total, bone_count);
-    let mut on_round = |error: f64| {
-        rounds.goes_on(error) && enough.is_none_or(|enough| problem.e_rms(error) > enough)
+    let mut state = if sampled {
+        let sample = Sample::new(targets, &problem.rest, &problem.neighbors, sample_size);
+        let ground = Ground::new(&sample.targets, &sample.rest, &sample.neighbors);
+        let mut step = problem.point_step(options);
+        if let Some(smooth) = &mut step.smooth {
+            smooth.neighbors = &sample.neighbors;
+        }
+        let coarse = Solver {
+            targets: &sample.targets,
+            ground: &ground,
+            motion: options.motion,
+            free: (0..bone_count).collect(),
+            step,
+        };
+        // What is enough for a sample need not be for all.
+        let mut on_sample = |error: f64| rounds.goes_on(error);
+        let found = coarse.solve(bone_count, starts, options.rounds, &mut on_sample);
+        let points = sample.spread(&found.points, &problem.rest);
+        let mut state = State::new(found.bones, points);
+        let mut on_round = |error: f64| {
+            rounds.goes_on(error) && enough.is_none_or(|enough| problem.e_rms(error) > enough)
+        };
+        // At least one round even when the sample was stopped: all points must be solved once.
+        solver.rounds(&mut state, fine_rounds, &mut on_round);
+        state
+    } else {
+        let mut on_round = |error: f64| {
+            rounds.goes_on(error) && enough.is_none_or(|enough| problem.e_rms(error) > enough)
+        };
+        solver.solve(bone_count, starts, options.rounds, &mut on_round)
     };
-    let mut state = solver.solve(bone_count, starts, options.rounds, &mut on_round);
     let bones = problem.finish(&mut state, &solver);
     let (rest_positions, weights) = problem.vertices(&state.points);
     Ok(Found {

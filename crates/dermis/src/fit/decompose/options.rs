@@ -55,7 +55,7 @@ pub struct DecomposeOptions {
     /// 15.
     pub rounds: usize,
     /// How many ways to begin are tried for a few rounds, before the best goes on; at least 1,
-    /// default 4. If it is more than one, as many more are tried as there are fewer than 30 bones, up
+    /// default 4. If it is more than one, as many more are tried as there are fewer than 16 bones, up
     /// to three times as many: they cost less then, and matter more.
     pub starts: usize,
     /// Whether rest positions are fitted too; default yes.
@@ -110,7 +110,7 @@ impl DecomposeOptions {
     pub(super) fn starts_with(&self, bone_count: usize) -> usize {
         match self.starts {
             1 => 1,
-            starts => (30 * starts / bone_count.max(1)).clamp(starts, 3 * starts),
+            starts => (16 * starts / bone_count.max(1)).clamp(starts, 3 * starts),
         }
     }
 
