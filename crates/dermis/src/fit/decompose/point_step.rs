@@ -224,6 +224,7 @@ impl<const N: usize> PointSolver<'_, N> {
                 self.drop_unused();
                 if self.step.exchange && pass == 0 {
                     value = self.exchange(value, &monomials, penalty);
+                    value = self.try_the_best_alone(value, &monomials, penalty);
                 }
             }
             error = self.squared_norm + value - self.neighbors_part(penalty);
@@ -381,6 +382,49 @@ impl<const N: usize> PointSolver<'_, N> {
                 break;
             }
         }
+        value
+    }
+
+    /// Begins again with the bones that predict the point best one by one, as the paper does, and
+    /// keeps what is better: exchanges alone do not leave every local optimum.
+    #[inline(always)]
+    fn try_the_best_alone(&mut self, value: f64, monomials: &[f64; 10], penalty: f64) -> f64 {
+        let most = self.step.max_influences.min(self.products.count);
+        let mut best = [(f64::INFINITY, 0u16); N];
+        for j in 0..self.products.count {
+            let error = self.scratch.squares[j] - 2.0 * self.scratch.b[j];
+            if error < best[most - 1].0 {
+                let mut at = most - 1;
+                while at > 0 && best[at - 1].0 > error {
+                    best[at] = best[at - 1];
+                    at -= 1;
+                }
+                best[at] = (error, j as u16);
+            }
+        }
+        let before = self.support;
+        let in_use = &before.bones[..before.count];
+        if best[..most].iter().all(|(_, bone)| in_use.contains(bone)) {
+            return value;
+        }
+        self.support.count = most;
+        for (slot, &(_, bone)) in best[..most].iter().enumerate() {
+            self.support.bones[slot] = bone;
+            self.support.weights[slot] = 1.0 / most as f64;
+        }
+        while self.scratch.columns.len() <= most {
+            self.scratch.columns.push(vec![0.0; self.products.padded]);
+        }
+        for slot in 0..most {
+            self.fill_column(slot, monomials, penalty);
+        }
+        let found = self.gram().solve(&mut self.support.weights);
+        if found < value {
+            self.drop_unused();
+            return found;
+        }
+        // The columns are not needed again in this pass.
+        self.support = before;
         value
     }
 
