@@ -268,3 +268,121 @@ impl Affine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::decompose::model::Supports;
+
+    fn noise(seed: usize) -> f64 {
+        let x = (seed as f64 * 78.233).sin() * 43758.5453;
+        2.0 * (x - x.floor()) - 1.0
+    }
+
+    /// Forty points on four bones in two frames, the last bone without points.
+    fn problem() -> (Targets, Points) {
+        let mut supports = Supports::with_capacity(40, 2);
+        for p in 0..40u16 {
+            let share = 0.1 + 0.02 * f64::from(p);
+            supports.push(&[p % 3, (p + 1) % 3], &[share, 1.0 - share]);
+        }
+        let rest = (0..40)
+            .map(|p| [0, 1, 2].map(|a| noise(3 * p + a)))
+            .collect();
+        let coordinates = (0..240).map(|at| noise(1000 + at)).collect();
+        let points = Points {
+            rest,
+            errors: vec![0.0; 40],
+            supports,
+        };
+        (Targets::new(6, coordinates, vec![1.0; 40]), points)
+    }
+
+    fn squared_error(targets: &Targets, points: &Points, bones: &Bones) -> f64 {
+        let mut out = [0.0; 6];
+        let mut total = 0.0;
+        for p in 0..points.rest.len() {
+            let mut left: Vec<f64> = targets.column(p).to_vec();
+            for (bone, weight) in points.supports.pairs(p) {
+                bones.predict(bone, &points.rest[p], &mut out);
+                left.iter_mut().zip(out).for_each(|(l, o)| *l -= weight * o);
+            }
+            total += left.iter().map(|l| l * l).sum::<f64>();
+        }
+        total
+    }
+
+    #[test]
+    fn affine_bones_reach_their_common_optimum() {
+        let (targets, points) = problem();
+        let mut bones = Bones::zeros(4, 6);
+        bones.column_mut(0, 3)[2] = 7.0;
+        Sums::new(&targets, &points, 4).solve_affine(&mut bones, &[0, 1, 2, 3]);
+        assert!(
+            (bones.column(0, 3)[2] - 7.0).abs() < 1e-6,
+            "unused bones stay"
+        );
+        let best = squared_error(&targets, &points, &bones);
+        for bone in 0..3 {
+            for component in 0..4 {
+                for step in [-1e-3, 1e-3] {
+                    let mut other = bones.clone();
+                    other.column_mut(component, bone)[4] += step;
+                    let error = squared_error(&targets, &points, &other);
+                    assert!(error > best, "bone {bone}, column {component}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bones_that_are_not_free_stay() {
+        let (targets, points) = problem();
+        let mut bones = Bones::zeros(4, 6);
+        (0..4).for_each(|c| bones.column_mut(c, 1).fill(0.5));
+        let before = squared_error(&targets, &points, &bones);
+        Sums::new(&targets, &points, 4).solve_affine(&mut bones, &[0, 2]);
+        assert_eq!(bones.column(2, 1), [0.5; 6], "given");
+        assert!(
+            squared_error(&targets, &points, &bones) < before,
+            "others follow"
+        );
+    }
+
+    #[test]
+    fn rigid_bones_fall_with_every_turn_and_stay_rigid() {
+        let (targets, points) = problem();
+        let mut bones = Bones::zeros(4, 6);
+        for bone in 0..4 {
+            bones.make_rigid(bone, [0.0; 3]);
+        }
+        let sums = Sums::new(&targets, &points, 4);
+        let mut last = squared_error(&targets, &points, &bones);
+        for turn in 0..6 {
+            sums.solve_rigid(&mut bones, &[0, 1, 2, 3], 1);
+            let error = squared_error(&targets, &points, &bones);
+            assert!(error <= last + 1e-9, "turn {turn}: {last} to {error}");
+            last = error;
+        }
+        for frame in 0..2 {
+            let Affine([x, y, z, _]) = Affine::of(&bones, 1, frame);
+            let rotation = DMat3::from_cols(x, y, z);
+            let product = rotation * rotation.transpose();
+            assert!(product.abs_diff_eq(DMat3::IDENTITY, 1e-9), "{rotation}");
+        }
+    }
+
+    #[test]
+    fn redundant_bones_are_solved_all_the_same() {
+        let (targets, points) = problem();
+        let mut bones = Bones::zeros(3, 6);
+        let sums = Sums::new(&targets, &points, 3);
+        sums.solve_affine(&mut bones, &[0, 1, 2]);
+        // Two columns that are the same: no Cholesky factor without a ridge.
+        let singular = Mat::from_fn(2, 2, |_, _| 1.0);
+        let right = Mat::from_fn(2, 1, |_, _| 3.0);
+        let found = pseudo_solve(&singular, &right);
+        assert!((found[(0, 0)] - 1.5).abs() < 1e-12, "shared: {found:?}");
+        assert!((found[(1, 0)] - 1.5).abs() < 1e-12, "shared: {found:?}");
+    }
+}

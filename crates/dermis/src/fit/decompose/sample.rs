@@ -94,3 +94,60 @@ fn cells(neighbors: &[Vec<u32>], chosen: &[usize]) -> Vec<u32> {
     }
     cell_of_point
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of points that move with one coordinate each.
+    fn chain(count: usize) -> (Targets, Vec<[f64; 3]>, Vec<Vec<u32>>) {
+        let coordinates = (0..count).map(|i| i as f64).collect();
+        let near = |i: usize| {
+            let before = i.checked_sub(1).map(|i| i as u32);
+            let after = (i + 1 < count).then_some(i as u32 + 1);
+            before.into_iter().chain(after).collect()
+        };
+        (
+            Targets::new(1, coordinates, vec![1.0; count]),
+            (0..count).map(|i| [i as f64, 0.0, 0.0]).collect(),
+            (0..count).map(near).collect(),
+        )
+    }
+
+    #[test]
+    fn every_point_is_stood_for_by_one_nearby() {
+        let (targets, rest, neighbors) = chain(100);
+        let sample = Sample::new(&targets, &rest, &neighbors, 10);
+        let total: f64 = sample.targets.multiplicity.iter().sum();
+        assert!((total - 100.0).abs() < 1e-12, "all points count: {total}");
+        for (point, &cell) in sample.cell_of_point.iter().enumerate() {
+            let distance = (sample.rest[cell as usize][0] - rest[point][0]).abs();
+            assert!(distance <= 10.0, "point {point} by one at {distance}");
+        }
+        assert!(
+            sample.neighbors[4].contains(&5),
+            "cells that touch are near"
+        );
+        assert!(!sample.neighbors[4].contains(&8), "others are not");
+    }
+
+    #[test]
+    fn what_is_found_is_handed_on() {
+        let (targets, rest, neighbors) = chain(20);
+        let sample = Sample::new(&targets, &rest, &neighbors, 4);
+        let owners: Vec<usize> = (0..4).collect();
+        let moved = sample.rest.iter().map(|p| [p[0], 2.0, 0.0]).collect();
+        let found = Points {
+            rest: moved,
+            supports: Supports::single(&owners, 4),
+            errors: vec![0.0; 4],
+        };
+        let all = sample.spread(&found, &rest);
+        for point in 0..20 {
+            let expected = [rest[point][0], 2.0, 0.0];
+            assert_eq!(all.rest[point], expected, "moved alike");
+            let bone = all.supports.bones(point)[0];
+            assert_eq!(u32::from(bone), sample.cell_of_point[point], "its bone");
+        }
+    }
+}
