@@ -79,10 +79,10 @@ Examples:
   dermis decompose sim.npz --keep rig.glb --bones 6 -o helped.glb
   dermis decompose sim.npz --keep rig.glb --weights-only -o reweighted.glb
 
-The result is a plain skinned file with the animation as its clip. Several inputs are several clips of
-one mesh, with one set of weights; single meshes (.obj, .ply) are the frames of one. A skinned or
-morphed glTF file gives what its clips show. Bones may stretch and shear unless --rigid is given: such
-a bone becomes two nested nodes, which every player takes.")]
+The result is a plain skinned file with the animation as its clip. Several inputs are several
+clips of one mesh, with one set of weights; single meshes (.obj, .ply) are the frames of one. A
+skinned or morphed glTF file gives what its clips show. Bones may stretch and shear unless --rigid
+is given: such a bone becomes two nested nodes, which every player takes.")]
     Decompose(DecomposeArgs),
     /// Find bones, their pose in every mesh, and joints that turn in place, when only meshes are given.
     #[command(after_help = "\
