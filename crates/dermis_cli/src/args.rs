@@ -301,7 +301,7 @@ pub(crate) struct DecomposeArgs {
     #[arg(long, value_name = "E_RMS")]
     pub(crate) target_error: Option<f64>,
     /// Most bones that --target-error tries, 256 unless given.
-    #[arg(long, value_name = "N", value_parser = parse_positive, requires = "target_error")]
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
     pub(crate) max_bones: Option<usize>,
     /// Bones may take any affine matrix: the closest fit, and the default.
     #[arg(long, conflicts_with_all = ["rigid", "hierarchy"])]

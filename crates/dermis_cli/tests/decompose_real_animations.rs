@@ -10,8 +10,7 @@ mod support;
 use std::path::Path;
 
 use clients::{Shown, assert_valid, three_positions};
-use common::{Scratch, number, quoted, sequence, shown_error};
-use dermis::TriMesh;
+use common::{Scratch, number, quoted, shown_error};
 use dermis_io::Document;
 use glam::DVec3;
 
@@ -170,37 +169,4 @@ fn decomposed_animations_play_straight_in_three() {
         assert!(number(&said, "/nestedBones") > 0.0, "they shear: {said:#}");
         assert_plays_straight(&clients, &scratch, "skin.glb", frames, share);
     }
-}
-
-/// The tools that people have cannot tell a cut mesh from a whole one either: a captured mesh in two
-/// halves that touch has the error of the whole.
-#[test]
-fn a_real_mesh_in_two_halves_has_the_error_of_the_whole() {
-    let Some(path) = support::data("bpy/tube_surfdef/truth.npz") else {
-        return;
-    };
-    let tube = dermis_io::read(&path).expect("the input");
-    let frames: Vec<Vec<DVec3>> = tube.frames.into_iter().map(|f| f.positions).collect();
-    let scratch = Scratch::new();
-    let whole = sequence(&tube.mesh, &frames);
-    // Both halves have all points; each has every second triangle.
-    let count = tube.mesh.vertex_count() as u32;
-    let halves = tube.mesh.triangles().iter().enumerate();
-    let halves = halves.map(|(k, t)| t.map(|v| v + count * (k as u32 % 2)));
-    let twice = |positions: &[DVec3]| [positions, positions].concat();
-    let mesh = TriMesh::new(twice(tube.mesh.positions()), halves.collect()).expect("a mesh");
-    let doubled: Vec<Vec<DVec3>> = frames.iter().map(|frame| twice(frame)).collect();
-    scratch.write("whole.npz", &whole);
-    scratch.write("halves.npz", &sequence(&mesh, &doubled));
-    let error = |name: &str| {
-        let command = format!("decompose {name} --bones 4 -o skin.glb --json --quiet");
-        number(&scratch.dermis(&command).done().json(), "/eRms")
-    };
-    let (whole, halves) = (error("whole.npz"), error("halves.npz"));
-    eprintln!("tube_surfdef: E_RMS {whole:.3} whole, {halves:.3} in halves");
-    assert!(whole > 1.0, "{whole} is well above rounding");
-    assert!(
-        (halves - whole).abs() < 0.05 * whole,
-        "{halves} against {whole}"
-    );
 }

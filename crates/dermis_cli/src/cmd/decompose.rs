@@ -207,6 +207,10 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
     {
         bail!("--target-error {target}: expected an E_RMS above 0");
     }
+    // `requires` of clap does not hear this: what it requires conflicts with --bones.
+    if args.max_bones.is_some() && args.target_error.is_none() {
+        bail!("--max-bones belongs to --target-error; --bones says how many exactly");
+    }
     for (flag, value) in [
         ("--smooth", args.smooth),
         ("--key-tolerance", args.key_tolerance),

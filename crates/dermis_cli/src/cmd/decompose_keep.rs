@@ -38,6 +38,16 @@ pub(super) fn onto_rig(
             path.display()
         );
     }
+    if !skin.coefficients.is_empty() {
+        talk.remark(format!(
+            "warning: {}: {} left out: bones and weights are fitted without them",
+            path.display(),
+            match skin.coefficients.len() {
+                1 => "1 morph target is".to_owned(),
+                count => format!("{count} morph targets are"),
+            }
+        ));
+    }
     let helpers = args.bones.unwrap_or(0);
     if args.transforms_only {
         if helpers > 0 {

@@ -47,8 +47,8 @@ pub(crate) const REFUSED: &[Refused] = &[
         &["turned.npz", "other faces than five.npz"],
     ),
     (
-        "decompose empty.pc2 --bones 3 -o out.glb",
-        &["empty.pc2", "expected the mesh", "empty.obj"],
+        "decompose lonely.pc2 --bones 3 -o out.glb",
+        &["lonely.pc2", "expected the mesh", "lonely.obj"],
     ),
     (
         "decompose no_bones.npz --bones 3 -o out.obj",
@@ -93,6 +93,10 @@ pub(crate) const REFUSED: &[Refused] = &[
     (
         "decompose no_bones.npz --bones 3 --max-influences 33 -o out.glb",
         &["max_influences", "1 to 32"],
+    ),
+    (
+        "decompose no_bones.npz --bones 3 --max-bones 9 -o out.glb",
+        &["--max-bones", "--target-error"],
     ),
     // Rigs that cannot be kept.
     (
