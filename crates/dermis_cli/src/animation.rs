@@ -1,5 +1,6 @@
 //! Inputs to a mesh animation: sequences, and skinned or morphed files whose clips are played.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -42,7 +43,7 @@ pub(crate) fn read_animation(
     let mut clips: Vec<MeshClip> = Vec::new();
     for group in groups {
         let mut document = read_inputs(group, sequence, talk)?;
-        let found = clips_of(&mut document, fps)?;
+        let found = clips_of(&mut document, &clip_name(group), fps)?;
         if let Some(first) = &look {
             check_same_mesh(first, &document)?;
         }
@@ -61,13 +62,16 @@ pub(crate) fn read_animation(
 }
 
 /// The motions of one file.
-fn clips_of(document: &mut Document, fps: Option<f64>) -> anyhow::Result<Vec<MeshClip>> {
+fn clips_of(
+    document: &mut Document,
+    name: &str,
+    fps: Option<f64>,
+) -> anyhow::Result<Vec<MeshClip>> {
     let path = document.path.display().to_string();
-    let name = file_stem(&document.path);
     if !document.frames.is_empty() {
         let frames = std::mem::take(&mut document.frames);
         return Ok(vec![MeshClip {
-            name,
+            name: name.to_owned(),
             frames_per_second: fps
                 .or(document.frames_per_second)
                 .unwrap_or(FRAMES_PER_SECOND),
@@ -91,7 +95,7 @@ fn clips_of(document: &mut Document, fps: Option<f64>) -> anyhow::Result<Vec<Mes
             .with_context(|| path.clone())?;
         clips.push(MeshClip {
             name: match clip.name.is_empty() {
-                true => name.clone(),
+                true => name.to_owned(),
                 false => clip.name.clone(),
             },
             frames,
@@ -101,11 +105,39 @@ fn clips_of(document: &mut Document, fps: Option<f64>) -> anyhow::Result<Vec<Mes
     Ok(clips)
 }
 
-fn file_stem(path: &Path) -> String {
-    let stem = path
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned());
-    stem.unwrap_or_else(|| "clip".to_owned())
+/// What a motion is called: after its file, or after what the names of its meshes have in common
+/// before they are counted (`walk` for `walk_001.obj` and `walk_002.obj`), else after their folder.
+fn clip_name(inputs: &[PathBuf]) -> String {
+    let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let stem = |path: &PathBuf| match path.is_dir() {
+        true => text(path.file_name()),
+        false => text(path.file_stem()),
+    };
+    let Some(first) = inputs.first() else {
+        return "clip".to_owned();
+    };
+    let name = stem(first);
+    if let [only] = inputs
+        && only.exists()
+        && !name.is_empty()
+    {
+        return name;
+    }
+    let same = |other: &PathBuf| {
+        let other = stem(other);
+        let pairs = name.char_indices().zip(other.chars());
+        let differs = |((at, a), b): ((usize, char), char)| (a != b).then_some(at);
+        let shorter = name.len().min(other.len());
+        pairs.into_iter().find_map(differs).unwrap_or(shorter)
+    };
+    let length = inputs.iter().map(same).min().unwrap_or(0);
+    // A pattern says where its numbers are; `0001` and `0010` have in common what is no name.
+    let before = name[..length].split(['*', '?', '#', '[']).next();
+    let counts = |c: char| c.is_ascii_digit() || matches!(c, '_' | '-' | '.' | ' ');
+    let common = before.unwrap_or_default().trim_end_matches(counts);
+    let folder = text(first.parent().and_then(Path::file_name));
+    let chosen = [common, &folder].into_iter().find(|name| !name.is_empty());
+    chosen.unwrap_or("clip").to_owned()
 }
 
 fn check_same_mesh(first: &Document, other: &Document) -> anyhow::Result<()> {
@@ -113,6 +145,15 @@ fn check_same_mesh(first: &Document, other: &Document) -> anyhow::Result<()> {
     if a != b {
         bail!(
             "{}: has {b} vertices, but {} has {a}: all clips must be of one mesh, vertex by vertex",
+            other.path.display(),
+            first.path.display()
+        );
+    }
+    let (a, b) = (first.mesh.triangles(), other.mesh.triangles());
+    // A cloud of points says nothing about faces.
+    if !a.is_empty() && !b.is_empty() && a != b {
+        bail!(
+            "{}: has other faces than {}: all clips must be of one mesh, vertex by vertex",
             other.path.display(),
             first.path.display()
         );
@@ -130,4 +171,43 @@ fn unused_name(clips: &[MeshClip], name: String) -> String {
         .map(|number| format!("{name}_{number}"))
         .find(|name| !is_taken(name))
         .unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clips_are_called_what_their_files_have_in_common() {
+        for (inputs, name) in [
+            (&["sim/walk_001.obj", "sim/walk_002.obj"][..], "walk"),
+            (&["sim/walk_*.obj"], "walk"),
+            (&["sim/run.####.obj"], "run"),
+            (&["sim/0001.obj", "sim/0010.obj"], "sim"),
+            (&["sim/*.obj"], "sim"),
+            (&["*.obj"], "clip"),
+            (&["a.obj", "b.obj"], "clip"),
+            (&["größe_1.obj", "größe_2.obj"], "größe"),
+            (&["größe.obj", "grüße.obj"], "gr"),
+            (&["walk.obj", "walk2.obj"], "walk"),
+        ] {
+            let inputs: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
+            assert_eq!(clip_name(&inputs), name, "{inputs:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_and_a_folder_are_called_by_their_own_names() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let cloth = folder.path().join("cloth.v2");
+        std::fs::create_dir(&cloth).expect("a folder");
+        assert_eq!(
+            clip_name(std::slice::from_ref(&cloth)),
+            "cloth.v2",
+            "all of it"
+        );
+        let file = cloth.join("sim_024.npz");
+        std::fs::write(&file, "").expect("a file");
+        assert_eq!(clip_name(&[file]), "sim_024", "one file is not counted");
+    }
 }

@@ -79,10 +79,10 @@ Examples:
   dermis decompose sim.npz --keep rig.glb --bones 6 -o helped.glb
   dermis decompose sim.npz --keep rig.glb --weights-only -o reweighted.glb
 
-The result is a plain skinned file with the animation as its clip. Several inputs are several clips of
-one mesh, with one set of weights; single meshes (.obj, .ply) are the frames of one. A skinned or
-morphed glTF file gives what its clips show. Bones may stretch and shear unless --rigid is given: such
-a bone becomes two nested nodes, which every player takes.")]
+The result is a plain skinned file with the animation as its clip. Several inputs are several
+clips of one mesh, with one set of weights; single meshes (.obj, .ply) are the frames of one. A
+skinned or morphed glTF file gives what its clips show. Bones may stretch and shear unless --rigid
+is given: such a bone becomes two nested nodes, which every player takes.")]
     Decompose(DecomposeArgs),
     /// Find bones, their pose in every mesh, and joints that turn in place, when only meshes are given.
     #[command(after_help = "\
@@ -301,7 +301,7 @@ pub(crate) struct DecomposeArgs {
     #[arg(long, value_name = "E_RMS")]
     pub(crate) target_error: Option<f64>,
     /// Most bones that --target-error tries, 256 unless given.
-    #[arg(long, value_name = "N", value_parser = parse_positive, requires = "target_error")]
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
     pub(crate) max_bones: Option<usize>,
     /// Bones may take any affine matrix: the closest fit, and the default.
     #[arg(long, conflicts_with_all = ["rigid", "hierarchy"])]

@@ -48,8 +48,13 @@ impl Talk {
 
     /// Passes on what reading a file had to repair or leave out.
     pub(crate) fn remark_notes(&self, document: &dermis_io::Document) {
+        let path = document.path.display().to_string();
         for note in &document.notes {
-            self.remark(format!("note: {}: {note}", document.path.display()));
+            // Notes of a sequence name the file that they are about.
+            match note.starts_with(&path) {
+                true => self.remark(format!("note: {note}")),
+                false => self.remark(format!("note: {path}: {note}")),
+            }
         }
     }
 

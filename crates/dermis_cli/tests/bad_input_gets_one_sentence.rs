@@ -1,8 +1,11 @@
 //! What cannot be done is said in one sentence, and leaves nothing behind.
 
 mod common;
+#[path = "bad_input_gets_one_sentence/decompositions.rs"]
+mod decompositions;
 
-use common::{Run, SMALL_TUBE, Scratch, tube_document};
+use common::{Run, SMALL_TUBE, Scratch, sequence, tube_document};
+use dermis::TriMesh;
 use dermis_io::Document;
 use glam::DVec3;
 
@@ -32,6 +35,26 @@ fn folder() -> Scratch {
     let mut five = no_bones.clone();
     five.frames.truncate(5);
     scratch.write("five.npz", &five);
+    let square = TriMesh::new(
+        vec![DVec3::ZERO, DVec3::X, DVec3::ONE, DVec3::Y],
+        vec![[0, 1, 2], [0, 2, 3]],
+    );
+    let square = square.expect("a square");
+    let moving = sequence(&square, &[square.positions().to_vec(), vec![DVec3::Z; 4]]);
+    scratch.write("four.npz", &moving);
+    let mut turned = five.clone();
+    let others = tube.mesh.triangles().iter().map(|[a, b, c]| [*a, *c, *b]);
+    let others = TriMesh::new(tube.mesh.positions().to_vec(), others.collect());
+    turned.mesh = others.expect("a tube inside out");
+    scratch.write("turned.npz", &turned);
+    let still = Document {
+        frames: Vec::new(),
+        frame_poses: Vec::new(),
+        ..tube.clone()
+    };
+    scratch.write("still.glb", &still);
+    scratch.put("lonely.pc2", "");
+    scratch.put("too_far.txt", "0 1 2\n98\n");
     let mut not_a_number = tube.clone();
     not_a_number.frames[3].positions[7] = DVec3::new(0.0, f64::NAN, 0.0);
     scratch.write("nan.npz", &not_a_number);
@@ -288,6 +311,21 @@ fn bad_input_gets_one_sentence() {
     }
 }
 
+#[test]
+fn bad_decompositions_get_one_sentence() {
+    let scratch = folder();
+    let before = scratch.files();
+    for (command, parts) in decompositions::REFUSED {
+        let run = scratch.dermis(command);
+        assert_refused(&run, parts);
+        let sentences = (run.stderr.lines())
+            .filter(|line| !line.starts_with("note: "))
+            .count();
+        assert_eq!(sentences, 1, "one line: {run:#?}");
+        assert_eq!(scratch.files(), before, "nothing is left by {command}");
+    }
+}
+
 /// Mistakes that are plain from the words alone come with the usage, in more than one line.
 #[test]
 fn mistyped_arguments_are_refused_with_a_hint() {
@@ -328,6 +366,23 @@ fn mistyped_arguments_are_refused_with_a_hint() {
             "eval tube.glb --clip poses --pose rest -o out.obj",
             &["--clip", "--pose"],
         ),
+        (
+            "decompose five.npz -o out.glb --bones 0",
+            &["'0'", "--bones", "at least 1"],
+        ),
+        (
+            "decompose five.npz -o out.glb --bones 3 --target-error 1",
+            &["--bones", "--target-error"],
+        ),
+        (
+            "decompose five.npz -o out.glb --bones 3 --affine --rigid",
+            &["--affine", "--rigid"],
+        ),
+        (
+            "decompose five.npz -o out.glb --keep tube.glb --weights-only --transforms-only",
+            &["--weights-only", "--transforms-only"],
+        ),
+        ("decompose five.npz --bones 3", &["--output <FILE>"]),
         ("dance", &["dance"]),
     ] {
         assert_refused(&scratch.dermis(command), parts);
@@ -362,7 +417,15 @@ fn a_missed_tolerance_is_said_and_the_skin_is_kept() {
 #[test]
 fn every_command_explains_itself_with_an_example() {
     let scratch = Scratch::new();
-    for command in ["info", "convert", "fit", "compare", "eval", "demo"] {
+    for command in [
+        "info",
+        "convert",
+        "fit",
+        "compare",
+        "decompose",
+        "eval",
+        "demo",
+    ] {
         let run = scratch.dermis(&format!("{command} --help")).done();
         assert!(run.stdout.contains("Example"), "{run:#?}");
         let example = format!("  dermis {command} ");

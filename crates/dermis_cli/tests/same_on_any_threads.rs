@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{SMALL_TUBE, Scratch, tube_document};
+use common::{SMALL_TUBE, Scratch, sequence, tube_document};
+use dermis::synth::{FlagOptions, flag};
+use glam::DVec3;
 
 fn bytes(scratch: &Scratch, name: &str) -> Vec<u8> {
     std::fs::read(scratch.at(name)).expect("the file was written")
@@ -70,5 +72,45 @@ fn every_method_and_the_rig_write_the_same_bytes() {
             bytes(&scratch, one) == bytes(&scratch, three),
             "{one} and {three} differ"
         );
+    }
+}
+
+#[test]
+fn every_decomposition_writes_the_same_bytes() {
+    let made = flag(&FlagOptions {
+        width: 16,
+        height: 11,
+        frame_count: 16,
+    });
+    let frames: Vec<Vec<DVec3>> = made.frames().map(<[DVec3]>::to_vec).collect();
+    let scratch = Scratch::new();
+    scratch.write("flag.npz", &sequence(made.rest(), &frames));
+    scratch
+        .dermis("decompose flag.npz --bones 3 --rigid -o rig.glb -q")
+        .done();
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    for arguments in [
+        "--bones 7",
+        "--bones 7 --rigid --max-influences 2",
+        "--bones 5 --hierarchy",
+        "--bones 5 --smooth 1 --fixed-rest",
+        "--target-error 8 --max-bones 20",
+        "--keep rig.glb --bones 2 --lock fit:5",
+        "--keep rig.glb --weights-only",
+        "--keep rig.glb --transforms-only",
+    ] {
+        let written = |threads: usize| {
+            let command = format!("decompose flag.npz {arguments} -o skin.glb");
+            let run = scratch.dermis(&format!("--threads {threads} --quiet {command}"));
+            assert_eq!(run.code, 0, "{run:#?}");
+            bytes(&scratch, "skin.glb")
+        };
+        let (one, two) = (written(1), written(2));
+        assert!(one == two, "{arguments} on 1 and on 2 threads differ");
+        assert!(
+            !seen.contains(&one),
+            "{arguments} is another skin than before"
+        );
+        seen.push(one);
     }
 }

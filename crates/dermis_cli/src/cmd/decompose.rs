@@ -1,6 +1,7 @@
 //! `dermis decompose`: a mesh animation to bones and weights.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -17,7 +18,7 @@ use crate::Outcome;
 use crate::animation::{ReadAnimation, read_animation};
 use crate::args::{DecomposeArgs, QualityArg};
 use crate::report;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
 
 /// Most bones that `--target-error` tries.
 const MOST_BONES: usize = 256;
@@ -36,7 +37,23 @@ pub(crate) struct DecomposeJob<'a> {
     /// Key tolerance in model units.
     pub(crate) key_tolerance: f64,
     pub(crate) playable: Playable,
+    /// Keys that a tolerance of 0 would write.
+    pub(crate) all_keys: usize,
+    /// `E_RMS` of the rig of `--keep` as it was given, in the poses of its clip.
+    pub(crate) rig_alone: Option<f64>,
     pub(crate) was_stopped: bool,
+}
+
+impl DecomposeJob<'_> {
+    /// Keys that are written.
+    pub(crate) fn keys(&self) -> usize {
+        key_count(&self.playable)
+    }
+}
+
+fn key_count(playable: &Playable) -> usize {
+    let channels = playable.clips.iter().flat_map(|clip| &clip.channels);
+    channels.map(|channel| channel.times().len()).sum()
 }
 
 pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -48,28 +65,29 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     }
     let options = options(args)?;
     options.check()?;
+    for path in std::iter::once(&args.output).chain(&args.report) {
+        check_place(path)?;
+    }
     let ReadAnimation { animation, look } =
         read_animation(&args.inputs, &args.sequence, args.fps, talk)?;
-    let in_file = || look.path.display().to_string();
     let start = Instant::now();
-    let mut found = match &args.keep {
+    let Solved {
+        found,
+        rig_alone,
+        look,
+    } = match &args.keep {
         Some(path) => onto_rig(args, path, &animation, &options, talk)?,
-        None => decompose(&animation, &options, talk).with_context(in_file)?,
+        None => from_nothing(args, &animation, &options, look, talk)?,
     };
-    if args.hierarchy && !talk.was_stopped() {
-        found = join_bones(found, &animation, &options, talk).with_context(in_file)?;
-    }
     let seconds = start.elapsed().as_secs_f64();
     let was_stopped = talk.was_stopped();
-    if was_stopped && !args.checkpoint {
-        bail!("stopped; nothing was written (--checkpoint would keep the best so far)");
-    }
+    check_checkpoint(args, talk)?;
     let key_tolerance = 0.01 * args.key_tolerance * animation.rest().bounds().diagonal();
-    let playable = to_playable(
-        &found.skin,
-        &pose_clips(&animation, &found),
-        &PlayableOptions { key_tolerance },
-    )?;
+    let playable = |key_tolerance| {
+        let clips = pose_clips(&animation, &found);
+        to_playable(&found.skin, &clips, &PlayableOptions { key_tolerance })
+    };
+    let (unreduced, playable) = (playable(0.0)?, playable(key_tolerance)?);
     let job = DecomposeJob {
         args,
         animation: &animation,
@@ -77,13 +95,17 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         found,
         seconds,
         key_tolerance,
+        all_keys: key_count(&unreduced),
         playable,
+        rig_alone,
         was_stopped,
     };
     let page = match &args.report {
         Some(path) => Some((path, report::decompose_html(&job, talk)?)),
         None => None,
     };
+    // Pictures take a while, and who stops them wants no skin either.
+    check_checkpoint(args, talk)?;
     write_skin(&job, look)?;
     if let Some((path, page)) = &page {
         dermis_io::write_file(path, page.as_bytes())?;
@@ -99,12 +121,68 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         talk.remark(format!("wrote {}", path.display()));
     }
     if was_stopped {
+        let joined = match args.hierarchy && job.found.unjoined_e_rms.is_none() {
+            true => ", and its bones are not joined yet",
+            false => "",
+        };
         talk.remark(format!(
-            "stopped after {} rounds: this is the best so far",
-            job.found.round_errors.len()
+            "stopped after {}: this is the best so far{joined}",
+            plural(job.found.round_errors.len(), "round")
         ));
     }
     Ok(outcome(&job, talk))
+}
+
+/// A decomposition, and the file that it is to look like.
+pub(super) struct Solved {
+    pub(super) found: Decomposition,
+    /// See [`DecomposeJob::rig_alone`].
+    pub(super) rig_alone: Option<f64>,
+    pub(super) look: Document,
+}
+
+/// Finds bones for the meshes alone.
+fn from_nothing(
+    args: &DecomposeArgs,
+    animation: &MeshAnimation,
+    options: &DecomposeOptions,
+    look: Document,
+    talk: &Talk,
+) -> anyhow::Result<Solved> {
+    let in_file = || look.path.display().to_string();
+    let mut found = decompose(animation, options, talk).with_context(in_file)?;
+    if args.hierarchy && !talk.was_stopped() {
+        found = join_bones(found, animation, options, talk).with_context(in_file)?;
+    }
+    Ok(Solved {
+        found,
+        rig_alone: None,
+        look,
+    })
+}
+
+/// Fails when the user has asked to stop and wants nothing to be kept.
+fn check_checkpoint(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<()> {
+    if talk.was_stopped() && !args.checkpoint {
+        bail!("stopped; nothing was written (--checkpoint would keep the best so far)");
+    }
+    Ok(())
+}
+
+/// Fails where no file can be written, before the work rather than after it.
+fn check_place(path: &Path) -> anyhow::Result<()> {
+    let above = path.ancestors().skip(1);
+    if let Some(file) = above.into_iter().find(|above| above.is_file()) {
+        bail!(
+            "{}: cannot be written: {} is a file, not a folder",
+            path.display(),
+            file.display()
+        );
+    }
+    if path.is_dir() {
+        bail!("{}: cannot be written: it is a folder", path.display());
+    }
+    Ok(())
 }
 
 fn outcome(job: &DecomposeJob<'_>, talk: &Talk) -> Outcome {
@@ -124,6 +202,23 @@ fn outcome(job: &DecomposeJob<'_>, talk: &Talk) -> Outcome {
 
 /// What the arguments mean, checked against each other.
 fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
+    if let Some(target) = args.target_error
+        && !(target > 0.0 && target.is_finite())
+    {
+        bail!("--target-error {target}: expected an E_RMS above 0");
+    }
+    // `requires` of clap does not hear this: what it requires conflicts with --bones.
+    if args.max_bones.is_some() && args.target_error.is_none() {
+        bail!("--max-bones belongs to --target-error; --bones says how many exactly");
+    }
+    for (flag, value) in [
+        ("--smooth", args.smooth),
+        ("--key-tolerance", args.key_tolerance),
+    ] {
+        if !(value >= 0.0 && value.is_finite()) {
+            bail!("{flag} {value}: expected a number of at least 0");
+        }
+    }
     if args.keep.is_none() {
         for (is_given, flag) in [
             (args.weights_only, "--weights-only"),
@@ -205,7 +300,8 @@ fn bound(animation: &MeshAnimation, found: &Decomposition) -> Option<f64> {
     };
     let silent = &dermis::progress::Silent;
     let svd = truncated_svd(animation, &options, silent).ok()?;
-    Some(svd.e_rms)
+    // Below this it is rounding, which a skin may well fall below.
+    Some(if svd.e_rms < 1e-9 { 0.0 } else { svd.e_rms })
 }
 
 fn write_skin(job: &DecomposeJob<'_>, look: Document) -> anyhow::Result<()> {

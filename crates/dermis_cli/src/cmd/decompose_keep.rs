@@ -4,25 +4,29 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dermis::fit::{
-    DecomposeOptions, Decomposition, KnownRig, LockedWeights, PoseOptions, PoseSolver,
-    decompose_onto,
+    DecomposeOptions, KnownRig, LockedWeights, PoseOptions, PoseSolver, decompose_onto,
 };
 use dermis::{MeshAnimation, Pose, Skin};
 use dermis_io::Document;
 use glam::DVec3;
 
+use super::decompose::Solved;
 use super::{choose_clip, skin_of};
 use crate::args::DecomposeArgs;
 use crate::talk::{Talk, plural};
 
-/// Fits what the arguments leave free of a rig.
+/// A rig that is so far from the meshes, as an `E_RMS`, is probably another's, or stands otherwise.
+const FAR: f64 = 200.0;
+
+/// Fits what the arguments leave free of a rig. The result looks as the rig does: whoever animates
+/// has its materials and texture coordinates there, and caches have none.
 pub(super) fn onto_rig(
     args: &DecomposeArgs,
     path: &Path,
     animation: &MeshAnimation,
     options: &DecomposeOptions,
     talk: &Talk,
-) -> anyhow::Result<Decomposition> {
+) -> anyhow::Result<Solved> {
     let document = dermis_io::read(path)?;
     talk.remark_notes(&document);
     let skin = skin_of(&document)?;
@@ -34,17 +38,38 @@ pub(super) fn onto_rig(
             path.display()
         );
     }
+    if !skin.coefficients.is_empty() {
+        talk.remark(format!(
+            "warning: {}: {} left out: bones and weights are fitted without them",
+            path.display(),
+            match skin.coefficients.len() {
+                1 => "1 morph target is".to_owned(),
+                count => format!("{count} morph targets are"),
+            }
+        ));
+    }
     let helpers = args.bones.unwrap_or(0);
     if args.transforms_only {
         if helpers > 0 {
             bail!("--transforms-only keeps all weights, so --bones would move nothing");
+        }
+        if args.lock.is_some() {
+            bail!("--transforms-only keeps all weights: leave --lock out");
+        }
+        if args.clip.is_some() {
+            bail!("--transforms-only finds the motion, so no clip is read: leave --clip out");
         }
         let rig = KnownRig {
             skin,
             poses: None,
             locked_weights: LockedWeights::All,
         };
-        return in_file(path, decompose_onto(animation, &rig, 0, options, talk));
+        let found = in_file(path, decompose_onto(animation, &rig, 0, options, talk))?;
+        return Ok(Solved {
+            found,
+            rig_alone: None,
+            look: document,
+        });
     }
     if args.weights_only && helpers > 0 {
         bail!("--weights-only keeps the bones as they are: leave --bones out");
@@ -56,16 +81,32 @@ pub(super) fn onto_rig(
         );
     }
     let poses = rig_poses(args, &document, skin, animation, talk)?;
-    let locked_weights = locked(args.lock.as_deref(), skin, &poses, animation, talk)?;
+    let errors = vertex_errors(skin, &poses, animation)?;
+    let rig_alone = root_mean_square(&errors);
+    if rig_alone > FAR {
+        talk.remark(format!(
+            "warning: {} alone has an E_RMS of {rig_alone:.0}: is it the rig of these meshes, in their \
+             clip, with the same axis up (--z-up-frames)?",
+            path.display()
+        ));
+    }
+    let locked_weights = locked(args.lock.as_deref(), &errors, talk)?;
     let rig = KnownRig {
         skin,
         poses: Some(&poses),
         locked_weights,
     };
-    in_file(
-        path,
-        decompose_onto(animation, &rig, helpers, options, talk),
-    )
+    let found = decompose_onto(animation, &rig, helpers, options, talk);
+    Ok(Solved {
+        found: in_file(path, found)?,
+        rig_alone: Some(rig_alone),
+        look: document,
+    })
+}
+
+fn root_mean_square(numbers: &[f64]) -> f64 {
+    let sum: f64 = numbers.iter().map(|x| x * x).sum();
+    (sum / numbers.len().max(1) as f64).sqrt()
 }
 
 fn in_file<T>(path: &Path, result: Result<T, dermis::fit::FitError>) -> anyhow::Result<T> {
@@ -125,13 +166,9 @@ fn rig_poses(
 }
 
 /// Reads `--lock`: `none`, `fit:E`, or a file of vertex numbers.
-fn locked(
-    text: Option<&str>,
-    skin: &Skin,
-    poses: &[Pose],
-    animation: &MeshAnimation,
-    talk: &Talk,
-) -> anyhow::Result<LockedWeights> {
+///
+/// `errors` are those of the rig at every vertex.
+fn locked(text: Option<&str>, errors: &[f64], talk: &Talk) -> anyhow::Result<LockedWeights> {
     let Some(text) = text.filter(|text| *text != "none") else {
         return Ok(LockedWeights::None);
     };
@@ -140,10 +177,9 @@ fn locked(
             let limit: f64 = (limit.parse().ok())
                 .filter(|limit: &f64| *limit >= 0.0)
                 .with_context(|| format!("--lock {text}: expected an E_RMS after fit:"))?;
-            let errors = vertex_errors(skin, poses, animation)?;
             errors.iter().map(|&error| error <= limit).collect()
         }
-        None => vertex_list(text, animation.vertex_count())?,
+        None => vertex_list(text, errors.len())?,
     };
     let count = which.iter().filter(|&&locked| locked).count();
     talk.remark(format!(

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use anyhow::Context;
 use dermis::measure::Cost;
-use dermis::rig::Channel;
 use serde_json::json;
 
 use super::table::short;
@@ -15,7 +14,7 @@ pub(crate) fn decompose_table(job: &DecomposeJob<'_>) -> String {
     let mut text = String::new();
     for (name, value) in lines(job) {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<22}{value}");
+        let _ = writeln!(text, "{name:<24}{value}");
     }
     text.pop();
     text
@@ -39,6 +38,9 @@ pub(super) fn lines(job: &DecomposeJob<'_>) -> Vec<(&'static str, String)> {
         let text = format!("{} ({count} singular values)", short(bound));
         lines.push(("no skin falls below", text));
     }
+    if let Some(alone) = job.rig_alone {
+        lines.push(("E_RMS of the rig alone", short(alone)));
+    }
     if let Some(unjoined) = found.unjoined_e_rms {
         let text = format!("{}: what joints cost", short(unjoined));
         lines.push(("E_RMS without joints", text));
@@ -57,11 +59,12 @@ pub(super) fn lines(job: &DecomposeJob<'_>) -> Vec<(&'static str, String)> {
             cost.bytes_per_vertex, cost.bytes_per_frame
         ),
     ));
-    let [written, all] = keys(job);
     lines.push((
         "keys",
         format!(
-            "{written} of {all}, within {:.4}% of the diagonal",
+            "{} of {}, within {}% of the diagonal",
+            job.keys(),
+            job.all_keys,
             job.args.key_tolerance
         ),
     ));
@@ -80,24 +83,10 @@ fn bones(job: &DecomposeJob<'_>) -> String {
     }
 }
 
-/// Keys that are written, and how many there would be with one per frame, channel and node.
-fn keys(job: &DecomposeJob<'_>) -> [usize; 2] {
-    let channels = job.playable.clips.iter().flat_map(|clip| &clip.channels);
-    let written = channels
-        .map(|channel: &Channel| channel.times().len())
-        .sum();
-    let nodes = job.found.skin.skeleton.bone_count();
-    let split = job.playable.split_count;
-    // Translation and rotation for all, scale and a second rotation for those that shear.
-    let all = (2 * nodes + 2 * split) * job.animation.frame_count();
-    [written, all]
-}
-
 /// The same numbers for programs.
 pub(crate) fn decompose_json(job: &DecomposeJob<'_>) -> anyhow::Result<String> {
     let found = &job.found;
     let cost = Cost::of(&found.skin);
-    let [written, all] = keys(job);
     let clips: Vec<_> = (job.animation.clips().iter())
         .map(|clip| json!({"name": clip.name, "frames": clip.frames.len()}))
         .collect();
@@ -109,12 +98,13 @@ pub(crate) fn decompose_json(job: &DecomposeJob<'_>) -> anyhow::Result<String> {
         "eRms": found.e_rms,
         "svdBound": job.bound,
         "unjoinedERms": found.unjoined_e_rms,
+        "rigERms": job.rig_alone,
         "meanInfluences": cost.mean_influences,
         "maxInfluences": cost.max_influences,
         "bytesPerVertex": cost.bytes_per_vertex,
         "bytesPerFrame": cost.bytes_per_frame,
-        "keys": written,
-        "keysUnreduced": all,
+        "keys": job.keys(),
+        "keysUnreduced": job.all_keys,
         "keyTolerance": job.key_tolerance,
         "seconds": job.seconds,
         "roundErrors": found.round_errors,

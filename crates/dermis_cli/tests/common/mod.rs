@@ -5,9 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dermis::Example;
 use dermis::synth::{TubeOptions, tube};
+use dermis::{Example, MeshAnimation, MeshClip, TriMesh};
 use dermis_io::{Document, Frame, WriteOptions};
+use glam::DVec3;
 use serde_json::Value;
 
 /// A folder of its own for one test, gone when the test ends.
@@ -140,6 +141,42 @@ pub(crate) fn tube_document(options: &TubeOptions) -> Document {
         frames_per_second: Some(24.0),
         ..Document::default()
     }
+}
+
+/// A motion as a file of meshes, 24 a second.
+pub(crate) fn sequence(rest: &TriMesh, frames: &[Vec<DVec3>]) -> Document {
+    let frame = |(number, positions): (usize, &Vec<DVec3>)| Frame {
+        name: format!("frame {number}"),
+        positions: positions.clone(),
+    };
+    Document {
+        mesh: rest.clone(),
+        frames: frames.iter().enumerate().map(frame).collect(),
+        frames_per_second: Some(24.0),
+        ..Document::default()
+    }
+}
+
+/// `E_RMS` of what a skinned file shows against meshes, 24 a second, clip by clip in its order.
+#[track_caller]
+pub(crate) fn shown_error(file: &Document, rest: &TriMesh, clips: &[&[Vec<DVec3>]]) -> f64 {
+    let skin = file.skin.as_ref().expect("a skin");
+    assert_eq!(file.clips.len(), clips.len(), "as many clips as motions");
+    let mut shown = Vec::new();
+    for (clip, frames) in file.clips.iter().zip(clips) {
+        for k in 0..frames.len() {
+            let pose = skin.sample(clip, k as f64 / 24.0);
+            shown.push(skin.evaluate(&pose).expect("its own clip"));
+        }
+    }
+    let of_frames = |frames: &&[Vec<DVec3>]| MeshClip {
+        name: String::new(),
+        frames: frames.to_vec(),
+        frames_per_second: 24.0,
+    };
+    let truth = MeshAnimation::new(rest.clone(), clips.iter().map(of_frames).collect());
+    let truth = truth.expect("frames of one mesh");
+    truth.e_rms(shown.iter().map(Vec::as_slice))
 }
 
 /// A path as [`Scratch::dermis`] takes it.

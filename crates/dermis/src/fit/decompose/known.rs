@@ -293,7 +293,8 @@ fn to_decomposition(
             bone_from_rest: rest_frame.inverse(),
         });
     }
-    let skeleton = Skeleton::new(all).map_err(SkinError::from)?;
+    let carriers = known.ids().filter(|&bone| known.is_carrier(bone));
+    let skeleton = (Skeleton::new(all).map_err(SkinError::from)?).with_carriers(carriers);
     let matrices = problem.matrices(bones);
     let mut poses = Vec::with_capacity(matrices.len());
     for (frame, matrices) in matrices.iter().enumerate() {
