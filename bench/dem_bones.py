@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 RUNS = int(os.environ.get("RUNS", "2"))
-THREADS = (1, 2)
+THREADS = [int(count) for count in os.environ.get("THREADS", "1 2").split()]
 # Name, file, bones, at most so many runs.
 SEQUENCES = [
     ("galloping horse", "horse-gallop/horse-gallop.npz", 30, RUNS),
@@ -122,11 +122,10 @@ def main():
 
 def table(dermis, data, made):
     """All sequences; skins are written to the folder `made`."""
-    print(
-        "| sequence | bones | solver | E_RMS | s, 1 thread | s, 2 threads "
-        "| Dem Bones / this, 1 thread | 2 threads |"
-    )
-    print("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |")
+    names = [f"{count} thread{'s' if count > 1 else ''}" for count in THREADS]
+    columns = [f"s, {name}" for name in names] + [f"Dem Bones / this, {name}" for name in names]
+    print(f"| sequence | bones | solver | E_RMS | {' | '.join(columns)} |")
+    print("| --- | ---: | --- | ---: |" + " ---: |" * len(columns))
     for name, file, bones, runs in SEQUENCES:
         path = os.path.join(data, file)
         if not os.path.exists(path):
@@ -162,7 +161,7 @@ def print_rows(name, found):
     """One row per solver; ratios are to the faster of the two settings of Dem Bones."""
     peers = [found[solver]["seconds"] for solver, _ in DEM_BONES]
     for solver, row in found.items():
-        ratios = ["", ""]
+        ratios = [""] * len(THREADS)
         if solver.startswith("dermis"):
             best = [min(peer[threads] for peer in peers) for threads in THREADS]
             ratios = [f"{b / row['seconds'][t]:.1f}" for b, t in zip(best, THREADS)]

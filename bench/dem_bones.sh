@@ -5,6 +5,7 @@
 # Usage: dem_bones.sh [DATA_FOLDER]     default: $DERMIS_DATA, else ../shared/data
 #
 # RUNS=2 is how many times everything is run (the crane once); times are the best of them.
+# THREADS='1 2' are the numbers of threads.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
