@@ -6,13 +6,14 @@
 //! fixed; with `DERMIS_TABLES=all`, all tables. Times are the best of several runs;
 //! `RAYON_NUM_THREADS` says how many threads.
 
+use std::sync::Mutex;
 use std::time::Instant;
 
 use dermis::MeshAnimation;
 use dermis::fit::{
     BoneCount, DecomposeOptions, Decomposition, Quality, Reduction, decompose, reduce, trajectories,
 };
-use dermis::progress::Silent;
+use dermis::progress::Progress;
 use dermis::synth::{FlagOptions, flag};
 
 /// Runs of everything, at least; the best counts.
@@ -92,21 +93,39 @@ impl Size {
     }
 }
 
-/// Seconds of a decomposition, of what comes before its rounds, and of one round.
+/// Seconds of a decomposition.
 struct Seconds {
-    all: f64,
-    before: f64,
+    /// Welding, neighbours, reduction.
+    reduced: f64,
+    /// First bones and rounds of one bone per point.
+    start: f64,
+    /// One round, in the mean.
     round: f64,
+    all: f64,
+}
+
+/// Notes when each round is over.
+struct Clock {
+    begun: Instant,
+    reports: Mutex<Vec<f64>>,
+}
+
+impl Progress for Clock {
+    fn report(&self, _stage: &str, _done: usize, _total: usize) -> bool {
+        let now = self.begun.elapsed().as_secs_f64();
+        self.reports.lock().expect("nobody panics").push(now);
+        true
+    }
 }
 
 /// One row per size, with ratios to the row before: linear growth has the ratio of the sizes.
 fn growth(what: &str, sizes: &[Size], varied: impl Fn(&Size) -> usize) {
     println!("\nby {what}\n");
     println!(
-        "| vertices | frames | bones | {what}, ratio | one round, ms | ratio | before, ms | ratio | \
-         whole, ms | ratio | E_RMS |"
+        "| vertices | frames | bones | {what}, ratio | reduction, ms | ratio | start, ms | ratio | \
+         one round, ms | ratio | whole, ms | ratio | E_RMS |"
     );
-    println!("|{}", " ---: |".repeat(11));
+    println!("|{}", " ---: |".repeat(13));
     let mut last: Option<(usize, Seconds)> = None;
     for size in sizes {
         let animation = size.flag();
@@ -119,14 +138,16 @@ fn growth(what: &str, sizes: &[Size], varied: impl Fn(&Size) -> usize) {
             format!("{:.2}", varied(size) as f64 / *before as f64)
         });
         println!(
-            "| {} | {} | {} | {grown} | {:.2} | {} | {:.1} | {} | {:.1} | {} | {:.3} |",
+            "| {} | {} | {} | {grown} | {:.1} | {} | {:.1} | {} | {:.2} | {} | {:.1} | {} | {:.3} |",
             animation.vertex_count(),
             size.frames,
             size.bones,
+            1e3 * seconds.reduced,
+            ratio(seconds.reduced, |s| s.reduced),
+            1e3 * seconds.start,
+            ratio(seconds.start, |s| s.start),
             1e3 * seconds.round,
             ratio(seconds.round, |s| s.round),
-            1e3 * seconds.before,
-            ratio(seconds.before, |s| s.before),
             1e3 * seconds.all,
             ratio(seconds.all, |s| s.all),
             found.e_rms
@@ -135,32 +156,47 @@ fn growth(what: &str, sizes: &[Size], varied: impl Fn(&Size) -> usize) {
     }
 }
 
-/// Times the rounds by what more of them cost: everything else is the same.
+/// Times a decomposition step by step, each step by the best of all runs.
 fn timed(animation: &MeshAnimation, bones: usize) -> (Seconds, Decomposition) {
     let options = DecomposeOptions {
         bones: BoneCount::Exactly(bones),
         ..DecomposeOptions::of_quality(Quality::Fast)
     };
-    let one = DecomposeOptions {
-        rounds: 1,
-        ..options.clone()
+    let mut steps: Vec<f64> = Vec::new();
+    let mut best_steps = |reports: Vec<f64>| {
+        let from = [0.0].into_iter().chain(reports.iter().copied());
+        let taken = from.zip(&reports).map(|(before, after)| after - before);
+        if steps.is_empty() {
+            steps = taken.collect();
+        } else {
+            steps
+                .iter_mut()
+                .zip(taken)
+                .for_each(|(step, now)| *step = step.min(now));
+        }
     };
-    let run = |options: &DecomposeOptions| {
-        best_of(|| decompose(animation, options, &Silent).expect("a flag has enough points"))
-    };
-    let (first, _) = run(&one);
-    let (all, found) = run(&options);
-    let round = (all - first) / (options.rounds - 1) as f64;
+    let (all, found) = best_of(|| {
+        let clock = Clock {
+            begun: Instant::now(),
+            reports: Mutex::new(Vec::new()),
+        };
+        let found = decompose(animation, &options, &clock).expect("a flag has enough points");
+        best_steps(clock.reports.into_inner().expect("nobody panics"));
+        found
+    });
+    // The first report is before any round, the second after the start and one round.
+    let round = steps[2..].iter().sum::<f64>() / (steps.len() - 2) as f64;
     let seconds = Seconds {
-        all,
-        before: first - round,
+        reduced: steps[0],
+        start: steps[1] - round,
         round,
+        all,
     };
     (seconds, found)
 }
 
 /// The best time of a few runs, and the last result.
-fn best_of<T>(run: impl Fn() -> T) -> (f64, T) {
+fn best_of<T>(mut run: impl FnMut() -> T) -> (f64, T) {
     let mut best = f64::INFINITY;
     let mut last = None;
     let mut total = 0.0;
