@@ -1,10 +1,23 @@
 #!/usr/bin/env bash
 # Prints the tables of docs/results.md from the data sets, as Markdown.
 #
-#   scripts/results.sh [DATA_FOLDER]     default: $DERMIS_DATA, else ../shared/data
+#   scripts/results.sh [DATA_FOLDER] [TABLE...]     default: $DERMIS_DATA, else ../shared/data; all tables
+#
+# Tables: skinning methods horse cat, and of decompositions: sequences rounds comparators sets published.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-data=${1:-${DERMIS_DATA:-../shared/data}}
+data=${DERMIS_DATA:-../shared/data}
+if [ $# -gt 0 ] && [ -d "$1" ]; then
+    data=$1
+    shift
+fi
+decompositions='sequences rounds comparators sets published'
+known=" skinning methods horse cat $decompositions "
+for table in "$@"; do
+    [[ $known == *" $table "* ]] || { echo "no table '$table'; there are:$known" >&2; exit 2; }
+done
+wanted=" ${*:-$known} "
+wants() { [[ $wanted == *" $1 "* ]]; }
 [ -d "$data" ] || { echo "no data folder at $data" >&2; exit 2; }
 cargo build --release --quiet
 out=$(mktemp -d)
@@ -25,22 +38,24 @@ print("| %s | %s | %d | %d | %.3f | %s | %.3f | %s | %.3f%% | %.1f | %.2f |" % (
 ' "$name" "$*"
 }
 
-echo '| set | options | vertices | bones | E_RMS fitted | EE % fitted | E_RMS held out | EE % held out | max held out | bytes/vertex | fit s |'
-echo '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
-for name in tube_lbs tube_dqs tube_csmooth tube_surfdef tube_cloth hand_csmooth \
-    makehuman_csmooth makehuman_bulge makehuman_cloth; do
-    row "$name"
-done
-for options in '--max-influences 1' '--max-influences 2' '--max-influences 8' '--candidates 12' \
-    '--candidates near:3' '--rest-rounds 5'; do
-    # Each is one or two words by design.
-    # shellcheck disable=SC2086
-    row hand_csmooth $options
-    row makehuman_csmooth $options
-done
+skinning() {
+    echo '| set | options | vertices | bones | E_RMS fitted | EE % fitted | E_RMS held out | EE % held out | max held out | bytes/vertex | fit s |'
+    echo '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
+    for name in tube_lbs tube_dqs tube_csmooth tube_surfdef tube_cloth hand_csmooth \
+        makehuman_csmooth makehuman_bulge makehuman_cloth; do
+        row "$name"
+    done
+    for options in '--max-influences 1' '--max-influences 2' '--max-influences 8' '--candidates 12' \
+        '--candidates near:3' '--rest-rounds 5'; do
+        # Each is one or two words by design.
+        # shellcheck disable=SC2086
+        row hand_csmooth $options
+        row makehuman_csmooth $options
+    done
+}
 
 # One row per method: what `dermis compare --json` measured; further arguments go to compare.
-methods() {
+method_rows() {
     local name=$1 examples=$2; shift 2
     ./target/release/dermis compare "$examples" --quiet --json "$@" |
         python3 -c '
@@ -64,20 +79,23 @@ method_columns() {
     echo '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
 }
 
-method_columns
-for name in tube_lbs tube_dqs tube_csmooth tube_surfdef tube_cloth hand_csmooth \
-    makehuman_csmooth makehuman_bulge makehuman_cloth; do
-    methods "$name" "$data/bpy/$name/truth.npz"
-done
+every_method() {
+    method_columns
+    for name in tube_lbs tube_dqs tube_csmooth tube_surfdef tube_cloth hand_csmooth \
+        makehuman_csmooth makehuman_bulge makehuman_cloth; do
+        method_rows "$name" "$data/bpy/$name/truth.npz"
+    done
+}
 
 # The papers' horse: bones from all meshes, skins from the 11 poses, tested on the 48 of the gallop.
 # Then the mean over all 59 and the largest, in thousandths of the rest box's longest side.
-horse=$data/horse-poses
-./target/release/dermis convert "$data/horse-gallop/horse-gallop.npz" "$out/g_##.obj" --quiet
-./target/release/dermis rig "$horse"/[0-9]*.obj "$out"/g_*.obj --rest "$horse/horse-poses-reference.obj" \
-    --bones 25 -o "$out/horse.npz" --quiet >"$out/horse.txt"
-./target/release/dermis compare "$out/horse.npz" --hold-out 'g_*' --surface --quiet --json >"$out/horse.json"
-python3 - "$out/horse.json" "$horse/horse-poses-reference.obj" <<'PY'
+horse() {
+    local horse=$data/horse-poses
+    ./target/release/dermis convert "$data/horse-gallop/horse-gallop.npz" "$out/g_##.obj" --quiet
+    ./target/release/dermis rig "$horse"/[0-9]*.obj "$out"/g_*.obj --rest "$horse/horse-poses-reference.obj" \
+        --bones 25 -o "$out/horse.npz" --quiet >"$out/horse.txt"
+    ./target/release/dermis compare "$out/horse.npz" --hold-out 'g_*' --surface --quiet --json >"$out/horse.json"
+    python3 - "$out/horse.json" "$horse/horse-poses-reference.obj" <<'PY'
 import json, sys
 rest = [list(map(float, l.split()[1:4])) for l in open(sys.argv[2]) if l.startswith("v ")]
 sides = [max(c) - min(c) for c in zip(*rest)]
@@ -92,10 +110,25 @@ for m in json.load(open(sys.argv[1]))["methods"]:
         row += [x, y, (11 * x + 48 * y) / 59, max(a["maxDistance"], b["maxDistance"])]
     print("| %s | %s |" % (m["method"], " | ".join("%.2f" % (unit * v) for v in row)))
 PY
+}
 
 # The cat, each of its ten poses held out in turn.
-cat=$data/cat-poses
-./target/release/dermis rig "$cat"/0*.obj --rest "$cat/cat-poses-reference.obj" --bones 26 \
-    -o "$out/cat.npz" --quiet >"$out/cat.txt"
-method_columns
-methods cat-poses "$out/cat.npz" --hold-out one
+cat_poses() {
+    local cat=$data/cat-poses
+    ./target/release/dermis rig "$cat"/0*.obj --rest "$cat/cat-poses-reference.obj" --bones 26 \
+        -o "$out/cat.npz" --quiet >"$out/cat.txt"
+    method_columns
+    method_rows cat-poses "$out/cat.npz" --hold-out one
+}
+
+if wants skinning; then skinning; fi
+if wants methods; then every_method; fi
+if wants horse; then horse; fi
+if wants cat; then cat_poses; fi
+tables=()
+for table in $decompositions; do
+    if wants "$table"; then tables+=("$table"); fi
+done
+if [ ${#tables[@]} -gt 0 ]; then
+    python3 scripts/decomposition_tables.py ./target/release/dermis "$data" "${tables[@]}"
+fi
