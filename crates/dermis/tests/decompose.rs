@@ -102,6 +102,7 @@ fn no_decomposition_falls_below_the_sum_of_as_many_terms() {
 
 #[test]
 fn the_error_falls_from_round_to_round() {
+    // Early rounds also smooth weights, and when that ends the bones that were tied go on falling.
     for motion in [BoneMotion::Affine, BoneMotion::Rigid] {
         let options = DecomposeOptions {
             motion,

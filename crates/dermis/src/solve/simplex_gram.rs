@@ -61,11 +61,13 @@ impl<const N: usize> SimplexGram<N> {
         loop {
             let mut list = [0; N];
             let mut m = 0;
-            for i in 0..n {
-                if inside[i] {
-                    list[m] = i;
-                    m += 1;
-                }
+            for (i, _) in inside[..n]
+                .iter()
+                .enumerate()
+                .filter(|(_, inside)| **inside)
+            {
+                list[m] = i;
+                m += 1;
             }
             if m == 1 {
                 weights[..n].fill(0.0);
@@ -129,9 +131,10 @@ impl<const N: usize> SimplexGram<N> {
         }
         for p in 0..free {
             for q in 0..=p {
-                let mut sum = a[p][q];
-                for k in 0..q {
-                    sum -= a[p][k] * a[q][k];
+                let (above, row) = (a[q], a[p]);
+                let mut sum = row[q];
+                for (x, y) in row[..q].iter().zip(&above) {
+                    sum -= x * y;
                 }
                 if p != q {
                     a[p][q] = sum / a[q][q];

@@ -180,8 +180,7 @@ impl Tree {
             }));
         }
         let frame_count = motions.first().map_or(0, Vec::len);
-        let mut poses = Vec::with_capacity(frame_count);
-        for frame in 0..frame_count {
+        let pose_of = |frame: usize| {
             let mut model_from_bone: Vec<DAffine3> = Vec::with_capacity(self.steps.len());
             for &(bone, parent, joint) in &self.steps {
                 let motion = motions[bone][frame];
@@ -197,9 +196,12 @@ impl Tree {
                     translation: origin,
                 });
             }
-            let pose = skeleton.pose_from_palette(&Palette { model_from_bone });
-            poses.push(pose.map_err(SkinError::from)?);
-        }
+            skeleton.pose_from_palette(&Palette { model_from_bone })
+        };
+        let poses = (0..frame_count)
+            .map(pose_of)
+            .collect::<Result<Vec<Pose>, _>>()
+            .map_err(SkinError::from)?;
         let program = VertexProgram::Ssd(SsdProgram {
             rest_positions: program.rest_positions.clone(),
             weights,

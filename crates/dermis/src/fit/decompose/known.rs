@@ -82,6 +82,7 @@ pub fn decompose_onto(
         motion: options.motion,
         free,
         step,
+        early_smoothing: 0.0,
     };
     let supports = first_supports(program, &locked, options.max_influences);
     let points = Points {

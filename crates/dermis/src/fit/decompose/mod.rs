@@ -59,6 +59,9 @@ const SAMPLE_PER_BONE: usize = 250;
 /// Rounds with all points that follow those with a sample, as a share of them.
 const FINE_ROUNDS_PERCENT: usize = 60;
 
+/// Smoothness of the early rounds, in the unit of [`DecomposeOptions::smoothness`].
+const EARLY_SMOOTHNESS: f64 = 20.0;
+
 /// A skin, and the pose in which it shows each frame of an animation.
 #[derive(Debug, Clone)]
 pub struct Decomposition {
@@ -149,6 +152,7 @@ fn find_bones(
         motion: options.motion,
         free: (0..bone_count).collect(),
         step: problem.point_step(options),
+        early_smoothing: problem.smoothing(EARLY_SMOOTHNESS),
     };
     let starts = options.starts_with(bone_count);
     let sample_size = SAMPLE.max(SAMPLE_PER_BONE * bone_count);
@@ -169,6 +173,7 @@ fn find_bones(
             motion: options.motion,
             free: (0..bone_count).collect(),
             step,
+            early_smoothing: solver.early_smoothing,
         };
         // What is enough for a sample need not be for all.
         let mut on_sample = |error: f64| rounds.goes_on(error);

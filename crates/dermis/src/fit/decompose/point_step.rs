@@ -713,11 +713,11 @@ mod tests {
             ..step(false)
         };
         let solved = step.run(&targets, &bones, &points);
-        for point in 0..20 {
+        for (point, &is_locked) in locked.iter().enumerate() {
             let kept = solved.supports.bones(point) == points.supports.bones(point);
             assert_eq!(
                 kept && solved.supports.weights(point) == [1.0],
-                locked[point],
+                is_locked,
                 "{point}"
             );
         }

@@ -152,9 +152,13 @@ impl<'a> Problem<'a> {
         self.reduced.as_ref().map_or(&self.whole, |(_, c)| c)
     }
 
+    /// The strength of a smoothness: 1 weighs a step of a whole weight as an error of one `E_RMS`.
+    pub(super) fn smoothing(&self, smoothness: f64) -> f64 {
+        1e-6 * smoothness * self.whole.dimension as f64
+    }
+
     /// How points are solved under some options.
     pub(super) fn point_step(&self, options: &DecomposeOptions) -> PointStep<'_> {
-        let frame_count = self.animation.frame_count() as f64;
         PointStep {
             max_influences: options.max_influences,
             exchange: true,
@@ -162,7 +166,7 @@ impl<'a> Problem<'a> {
             passes: 1,
             locked: None,
             smooth: (options.smoothness > 0.0).then(|| Smooth {
-                strength: options.smoothness * 3.0 * frame_count * 1e-6,
+                strength: self.smoothing(options.smoothness),
                 neighbors: &self.neighbors,
             }),
         }

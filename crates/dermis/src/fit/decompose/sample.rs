@@ -143,8 +143,8 @@ mod tests {
             errors: vec![0.0; 4],
         };
         let all = sample.spread(&found, &rest);
-        for point in 0..20 {
-            let expected = [rest[point][0], 2.0, 0.0];
+        for (point, place) in rest.iter().enumerate() {
+            let expected = [place[0], 2.0, 0.0];
             assert_eq!(all.rest[point], expected, "moved alike");
             let bone = all.supports.bones(point)[0];
             assert_eq!(u32::from(bone), sample.cell_of_point[point], "its bone");

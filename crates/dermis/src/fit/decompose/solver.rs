@@ -3,7 +3,7 @@
 use super::bone_step::Sums;
 use super::model::{Bones, Points, Targets};
 use super::options::BoneMotion;
-use super::point_step::PointStep;
+use super::point_step::{PointStep, Smooth};
 use super::start::{Ground, Start, hard_step, largest};
 
 /// Rounds in which every point follows one bone, before they blend.
@@ -17,6 +17,10 @@ const RIGID_SWEEPS: usize = 2;
 /// Points that are fitted around the place where a bone that died begins anew.
 const NEW_BONE_PATCH: usize = 40;
 
+/// Share of the rounds in which neighbours' weights are tied together. It keeps bones in one piece
+/// while they find their places, and lowers the error in the end.
+const EARLY_PERCENT: usize = 70;
+
 /// Hears the squared error after each round; returns false to stop.
 pub(super) type OnRound<'a> = &'a mut dyn FnMut(f64) -> bool;
 
@@ -28,6 +32,8 @@ pub(super) struct Solver<'a> {
     /// Bones that may move; the others are given.
     pub(super) free: Vec<usize>,
     pub(super) step: PointStep<'a>,
+    /// How strongly neighbours' weights are tied in the early rounds; 0 for not more than later.
+    pub(super) early_smoothing: f64,
 }
 
 /// Everything that is fitted.
@@ -77,11 +83,13 @@ impl Solver<'_> {
         rounds: usize,
         on_round: OnRound<'_>,
     ) -> State {
+        let early_rounds = EARLY_PERCENT * rounds / 100;
         let trial = TRIAL_ROUNDS.min(rounds);
+        let early = self.early();
         let mut states: Vec<State> = Vec::with_capacity(starts);
         for number in 0..starts {
             let mut state = self.begin(start_of(number, self.targets.count()), bone_count);
-            let goes_on = self.rounds(&mut state, trial, on_round);
+            let goes_on = early.rounds(&mut state, trial, on_round);
             states.push(state);
             if !goes_on {
                 return best_of(states);
@@ -93,15 +101,40 @@ impl Solver<'_> {
             states.truncate(states.len().div_ceil(2));
             let further = if states.len() > 1 { TRIAL_ROUNDS } else { 0 }.min(rounds - done);
             for at in 0..states.len() {
-                if !self.rounds(&mut states[at], further, on_round) {
+                if !early.rounds(&mut states[at], further, on_round) {
                     return best_of(states);
                 }
             }
             done += further;
         }
         let mut state = best_of(states);
-        self.rounds(&mut state, rounds - done, on_round);
+        let further = early_rounds.saturating_sub(done);
+        if early.rounds(&mut state, further, on_round) {
+            // What counts now is the error alone: it may rise against smoother weights' at first.
+            state.error = f64::INFINITY;
+            self.rounds(&mut state, rounds - done - further, on_round);
+        }
         state
+    }
+
+    /// The same with weights of neighbours tied together.
+    fn early(&self) -> Solver<'_> {
+        let mut step = self.step.clone();
+        let given = step.smooth.map_or(0.0, |smooth| smooth.strength);
+        if self.early_smoothing > given {
+            step.smooth = Some(Smooth {
+                strength: self.early_smoothing,
+                neighbors: self.ground.neighbors,
+            });
+        }
+        Solver {
+            targets: self.targets,
+            ground: self.ground,
+            motion: self.motion,
+            free: self.free.clone(),
+            early_smoothing: 0.0,
+            step,
+        }
     }
 
     fn begin(&self, start: Start, bone_count: usize) -> State {
