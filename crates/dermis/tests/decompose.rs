@@ -302,7 +302,7 @@ fn smooth_weights_cost_error_and_are_smoother() {
     let smooth = run(
         &animation,
         &DecomposeOptions {
-            smoothness: 30.0,
+            smoothness: 150.0,
             ..with_bones(8)
         },
     );

@@ -8,7 +8,7 @@ pub(super) struct Targets {
     pub(super) coordinates: Vec<f64>,
     /// `|y|²` of every column.
     pub(super) squared_norms: Vec<f64>,
-    /// How many vertices each point stands for.
+    /// How much each point counts: 1, or the number of points that one of a sample stands for.
     pub(super) multiplicity: Vec<f64>,
 }
 
@@ -181,12 +181,12 @@ pub(super) struct Points {
     /// `v̂`, in the solver's units.
     pub(super) rest: Vec<[f64; 3]>,
     pub(super) supports: Supports,
-    /// Squared error of each point, not multiplied.
+    /// Squared error of each point, counted once.
     pub(super) errors: Vec<f64>,
 }
 
 impl Points {
-    /// The squared error of all vertices.
+    /// The squared error of all points.
     pub(super) fn squared_error(&self, targets: &Targets) -> f64 {
         let pairs = self.errors.iter().zip(&targets.multiplicity);
         pairs.map(|(error, count)| error * count).sum()

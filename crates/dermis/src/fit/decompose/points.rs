@@ -1,9 +1,10 @@
 //! Vertices that always stand together as one point, and which points are near each other.
 //!
 //! Connectivity is a hint: it says which points are likely to move together when bones are first
-//! placed. A mesh that is cut without moving is the same cloud of points, and shells that lie near
-//! each other are linked, so that neither seams nor separate pieces (buttons, plates, a second
-//! character) stand in the way.
+//! placed. Points are numbered by where they are and count once however many vertices they stand for,
+//! so a mesh that is cut without moving, or numbered anew, is the same problem and gets the same
+//! bones. Shells that lie near each other are linked, so that separate pieces (buttons, plates, a
+//! second character) do not stand in the way.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -25,7 +26,24 @@ pub(super) fn weld_trajectories(animation: &MeshAnimation) -> Weld {
         frames: &frames,
         vertex,
     };
-    weld_by_key((0..rest.len()).map(trajectory))
+    let weld = weld_by_key((0..rest.len()).map(trajectory));
+    // By rest position, then by where they go: the order does not depend on the vertices'.
+    let mut order: Vec<usize> = (0..weld.first_vertex.len()).collect();
+    let place = |point: usize| trajectory(weld.first_vertex[point] as usize);
+    order.sort_by(|&a, &b| place(a).order(&place(b)));
+    let mut number = vec![0u32; order.len()];
+    for (at, &point) in order.iter().enumerate() {
+        number[point] = at as u32;
+    }
+    Weld {
+        point_of_vertex: (weld.point_of_vertex.iter())
+            .map(|&point| number[point as usize])
+            .collect(),
+        first_vertex: order
+            .iter()
+            .map(|&point| weld.first_vertex[point])
+            .collect(),
+    }
 }
 
 /// Where a vertex is in rest and in every frame.
@@ -34,6 +52,21 @@ struct Trajectory<'a> {
     rest: &'a [DVec3],
     frames: &'a [&'a [DVec3]],
     vertex: usize,
+}
+
+impl Trajectory<'_> {
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        let by = |positions: &[DVec3]| {
+            let (a, b) = (positions[self.vertex], positions[other.vertex]);
+            let [x, y, z] = [0, 1, 2].map(|axis| a[axis].total_cmp(&b[axis]));
+            x.then(y).then(z)
+        };
+        let mut frames = self.frames.iter();
+        by(self.rest).then_with(|| {
+            let first = frames.find_map(|frame| Some(by(frame)).filter(|order| order.is_ne()));
+            first.unwrap_or(std::cmp::Ordering::Equal)
+        })
+    }
 }
 
 impl PartialEq for Trajectory<'_> {
@@ -73,10 +106,10 @@ pub(super) fn neighbors(triangles: &[[u32; 3]], weld: &Weld, rest: &[[f64; 3]]) 
             lists[a].push(b as u32);
             lists[b].push(a as u32);
         }
-        for list in &mut lists {
-            list.sort_unstable();
-            list.dedup();
-        }
+    }
+    for list in &mut lists {
+        list.sort_unstable();
+        list.dedup();
     }
     lists
 }
@@ -214,6 +247,9 @@ mod tests {
     fn vertices_that_move_as_one_are_one_point() {
         let together = weld_trajectories(&two_triangles(|_, p| p + DVec3::X));
         assert_eq!(together.first_vertex.len(), 4, "two pairs stay together");
+        let order: Vec<u32> = together.first_vertex.clone();
+        assert_eq!(order, [0, 2, 1, 5], "by x, then y");
+        assert_eq!(together.point_of_vertex, [0, 2, 1, 2, 1, 3], "renumbered");
         let apart = weld_trajectories(&two_triangles(|v, p| p * (1.0 + v as f64)));
         assert_eq!(apart.first_vertex.len(), 6, "all move apart");
     }

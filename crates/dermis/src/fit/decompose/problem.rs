@@ -80,10 +80,6 @@ impl<'a> Problem<'a> {
         let rest: Vec<[f64; 3]> = (weld.first_vertex.iter())
             .map(|&vertex| units.scale_rest(positions[vertex as usize]))
             .collect();
-        let mut multiplicity = vec![0.0; count];
-        for &point in &weld.point_of_vertex {
-            multiplicity[point as usize] += 1.0;
-        }
         let dimension = 3 * frames.len();
         let mut coordinates = Vec::with_capacity(dimension * count);
         for &vertex in &weld.first_vertex {
@@ -92,7 +88,7 @@ impl<'a> Problem<'a> {
                 coordinates.extend(place.to_array());
             }
         }
-        let whole = Targets::new(dimension, coordinates, multiplicity);
+        let whole = Targets::new(dimension, coordinates, vec![1.0; count]);
         let neighbors = points::neighbors(animation.rest().triangles(), &weld, &rest);
         Ok(Self {
             animation,
@@ -111,21 +107,7 @@ impl<'a> Problem<'a> {
         let (rows, count) = (whole.dimension, whole.count());
         let epsilon = 1e-3 * options.reduction_error * self.number_count().sqrt();
         let matrix = MatRef::from_column_major_slice(&whole.coordinates, rows, count);
-        // A point that stands for several vertices counts as often.
-        let is_plain = whole.multiplicity.iter().all(|&m| m == 1.0);
-        let reduced = if is_plain {
-            reduce(matrix, epsilon, options.reduction)
-        } else {
-            let weighted = Mat::from_fn(rows, count, |row, point| {
-                matrix[(row, point)] * whole.multiplicity[point].sqrt()
-            });
-            let mut reduced = reduce(weighted.as_ref(), epsilon, options.reduction);
-            for (point, column) in reduced.coordinates.col_iter_mut().enumerate() {
-                let factor = 1.0 / whole.multiplicity[point].sqrt();
-                column.iter_mut().for_each(|x| *x *= factor);
-            }
-            reduced
-        };
+        let reduced = reduce(matrix, epsilon, options.reduction);
         let dimension = reduced.basis.ncols();
         if dimension == 0 {
             return;
@@ -138,9 +120,9 @@ impl<'a> Problem<'a> {
         self.reduced = Some((reduced.basis, targets));
     }
 
-    /// `3NF`.
+    /// `3NF` over the points.
     pub(super) fn number_count(&self) -> f64 {
-        (self.whole.dimension * self.animation.vertex_count()) as f64
+        (self.whole.dimension * self.whole.count()) as f64
     }
 
     pub(super) fn e_rms(&self, squared_error: f64) -> f64 {
