@@ -486,3 +486,39 @@ fn bones_that_only_carry_are_no_joints_and_every_number_is_translated() {
         assert_eq!(again.skin, back.skin, "{name}: and again");
     }
 }
+
+#[test]
+fn normals_follow_a_rest_mesh_that_was_fitted() {
+    let corners = vec![DVec3::ZERO, DVec3::X, DVec3::Y];
+    let mesh = dermis::TriMesh::new(corners.clone(), vec![[0, 1, 2]]).expect("a triangle");
+    let turn = DQuat::from_rotation_x(1.0);
+    let bone = ("bone".to_owned(), None, DAffine3::IDENTITY);
+    let skeleton = dermis::Skeleton::from_rest_frames([bone]).expect("one bone");
+    let mut weights = dermis::Rows::default();
+    for _ in 0..3 {
+        let (bone, weight) = (BoneId(0), 1.0);
+        weights.push_row([dermis::skin::Weight { bone, weight }]);
+    }
+    let program = VertexProgram::Ssd(SsdProgram {
+        rest_positions: corners.iter().map(|p| turn * *p).collect(),
+        weights,
+        corrections: Vec::new(),
+    });
+    let mut draw = DrawMesh::plain("sheet", 3, mesh.triangles());
+    // Not the smooth normal: the file's own, leaning over.
+    let leaning = DVec3::new(0.0, 0.6, 0.8);
+    draw.parts[0].normals = vec![leaning.as_vec3().to_array(); 3];
+    let document = Document {
+        mesh,
+        draw,
+        skin: Some(Skin::new(skeleton, program, Vec::new()).expect("sound")),
+        ..Document::default()
+    };
+    for normal in &round_trip(&document).draw.parts[0].normals {
+        let found = glam::Vec3::from(*normal).as_dvec3();
+        assert!(
+            found.distance(turn * leaning) < 1e-6,
+            "turned alike: {found}"
+        );
+    }
+}

@@ -141,8 +141,8 @@ fn build(
     let mut normals: Vec<Vec<[f32; 3]>> = (parts.iter())
         .map(|part| drawn_normals(part, &smooth))
         .collect();
-    if exact.is_some() && rest != document.mesh.positions() {
-        // The file's own normals are those of the mesh, and the stand-in rests otherwise.
+    if rest != document.mesh.positions() {
+        // The file's own normals are those of the mesh, and a fitted skin may rest otherwise.
         let given = vertex_normals(document.mesh.positions(), triangles);
         for (part, normals) in parts.iter().zip(&mut normals) {
             turned_normals(part, normals, &given, &smooth);
