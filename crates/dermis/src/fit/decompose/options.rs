@@ -92,7 +92,7 @@ impl DecomposeOptions {
         let default = Self::default();
         match quality {
             Quality::Fast => Self {
-                rounds: 8,
+                rounds: 5,
                 starts: 1,
                 ..default
             },
