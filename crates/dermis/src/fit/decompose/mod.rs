@@ -160,6 +160,7 @@ fn find_bones(
     let fine_rounds = (options.rounds * FINE_ROUNDS_PERCENT).div_ceil(100);
     let total = Solver::round_count(starts, options.rounds) + if sampled { fine_rounds } else { 0 };
     let mut rounds = Rounds::new(problem, progress, total, bone_count);
+    let is_enough = |error: f64| enough.is_some_and(|enough| problem.e_rms(error) <= enough);
     let mut state = if sampled {
         let sample = Sample::new(targets, &problem.rest, &problem.neighbors, sample_size);
         let ground = Ground::new(&sample.targets, &sample.rest, &sample.neighbors);
@@ -180,16 +181,12 @@ fn find_bones(
         let found = coarse.solve(bone_count, starts, options.rounds, &mut on_sample);
         let points = sample.spread(&found.points, &problem.rest);
         let mut state = State::new(found.bones, points);
-        let mut on_round = |error: f64| {
-            rounds.goes_on(error) && enough.is_none_or(|enough| problem.e_rms(error) > enough)
-        };
+        let mut on_round = |error: f64| rounds.goes_on(error) && !is_enough(error);
         // At least one round even when the sample was stopped: all points must be solved once.
         solver.rounds(&mut state, fine_rounds, &mut on_round);
         state
     } else {
-        let mut on_round = |error: f64| {
-            rounds.goes_on(error) && enough.is_none_or(|enough| problem.e_rms(error) > enough)
-        };
+        let mut on_round = |error: f64| rounds.goes_on(error) && !is_enough(error);
         solver.solve(bone_count, starts, options.rounds, &mut on_round)
     };
     let bones = problem.finish(&mut state, &solver);

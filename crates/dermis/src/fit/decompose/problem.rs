@@ -68,8 +68,11 @@ impl<'a> Problem<'a> {
                 bones: 0,
             });
         }
-        let mean =
-            |positions: &[DVec3]| positions.iter().copied().sum::<DVec3>() / positions.len() as f64;
+        // Over the points, so that vertices which repeat one do not pull.
+        let mean = |positions: &[DVec3]| {
+            let points = weld.first_vertex.iter().map(|&v| positions[v as usize]);
+            points.sum::<DVec3>() / count as f64
+        };
         let frames: Vec<&[DVec3]> = animation.frames().collect();
         let units = Units {
             radius: animation.unit_ball_radius(),
