@@ -42,7 +42,7 @@
 //!
 //! # Modules
 //!
-//! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`example`],
+//! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`pose_space`], [`example`],
 //! [`skin`], [`normal`], [`measure`], [`fit`], [`run`], [`compare`]; beside them [`synth`] makes characters and
 //! [`progress`] tells how
 //! far a fit is. Fits and measures are in `f64`. Nothing here opens a file or prints.
@@ -58,6 +58,7 @@ pub mod measure;
 pub mod mesh;
 pub mod normal;
 mod par;
+pub mod pose_space;
 pub mod progress;
 pub mod rig;
 mod rows;

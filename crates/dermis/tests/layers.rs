@@ -3,9 +3,22 @@
 use std::path::{Path, PathBuf};
 
 /// From the ground up, as ARCHITECTURE.md draws them.
-const LAYERS: [&str; 14] = [
-    "rows", "par", "progress", "math", "solve", "mesh", "rig", "example", "skin", "normal",
-    "measure", "fit", "run", "compare",
+const LAYERS: [&str; 15] = [
+    "rows",
+    "par",
+    "progress",
+    "math",
+    "solve",
+    "mesh",
+    "rig",
+    "pose_space",
+    "example",
+    "skin",
+    "normal",
+    "measure",
+    "fit",
+    "run",
+    "compare",
 ];
 /// Beside the flow: made from everything, imported by none of the above.
 const BESIDE: [&str; 1] = ["synth"];

@@ -188,7 +188,7 @@ fn a_baked_clip_shows_the_same_without_the_pose_program() {
     let skin = fit(&set, true, true);
     let poses: Vec<Pose> = set.examples().iter().map(|e| e.pose.clone()).collect();
     let clip = Clip::from_poses("arm", set.skeleton(), &poses, 24.0).expect("rigid poses");
-    let baked = skin.bake_derived(&clip).expect("the clip fits");
+    let baked = skin.bake(&clip).expect("the clip fits");
     let plain = Skin {
         derived: Vec::new(),
         ..skin.clone()

@@ -3,7 +3,7 @@
 //! Blending a bone with its parent cannot turn without shrinking, and nothing in a skeleton swells.
 //! \[Mohr03\] §5 adds bones that do: one per joint that turns half as far, and some that scale with
 //! its bend. Weights are then fitted as ever, and every player of linear blend skinning plays the
-//! result, once its clips have been baked with [`Skin::bake_derived`].
+//! result, once its clips have been baked with [`Skin::bake`].
 //!
 //! A joint's turn is measured from its rest and is at most half a turn: past that its pseudo-bones
 //! jump to the other side. What turns the whole character, a bone without a parent, is no joint.

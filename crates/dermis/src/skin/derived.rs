@@ -50,24 +50,35 @@ impl Skin {
         })
     }
 
-    /// A clip with channels for the derived bones, so that stock engines play them.
+    /// A clip with channels for derived bones and driven coefficients, so that stock engines play them.
     ///
-    /// Other channels stay as they are; channels that already move a derived bone are replaced. The
-    /// new ones have a linear key at every key time of the clip, and in between so many that no gap
+    /// Other channels stay as they are; what already moves a derived bone or a driven coefficient is
+    /// replaced. The new ones have a linear key at every key time of the clip, and in between so many that no gap
     /// is longer than a thirtieth of a second. They are exact at their keys.
     ///
     /// # Errors
     /// [`SkinError::Rig`] when the clip does not belong to the skin's skeleton.
-    pub fn bake_derived(&self, clip: &Clip) -> Result<Clip, SkinError> {
+    pub fn bake(&self, clip: &Clip) -> Result<Clip, SkinError> {
         clip.check(&self.skeleton, self.coefficients.len())?;
         let posed_count = self.posed_bone_count();
-        let is_posed = |channel: &&Channel| {
-            let bone = channel.bone();
-            bone.is_none_or(|bone| bone.index() < posed_count)
+        let posed_coefficients = self.posed_coefficient_count();
+        let posed_part = |channel: &Channel| match channel {
+            Channel::Coefficients(first, _) if *first >= posed_coefficients => None,
+            Channel::Coefficients(first, keys) => {
+                let mut keys = keys.clone();
+                let most = posed_coefficients - first;
+                keys.values
+                    .iter_mut()
+                    .for_each(|value| value.truncate(most));
+                Some(Channel::Coefficients(*first, keys))
+            }
+            bone => (bone.bone())
+                .is_none_or(|bone| bone.index() < posed_count)
+                .then(|| bone.clone()),
         };
         let mut baked = Clip {
             name: clip.name.clone(),
-            channels: clip.channels.iter().filter(is_posed).cloned().collect(),
+            channels: clip.channels.iter().filter_map(posed_part).collect(),
         };
         let times = baking_times(&baked);
         let poses = times
@@ -105,6 +116,20 @@ impl Skin {
                 let keys = linear_keys(&times, &locals, |l| l.scale);
                 baked.channels.push(Channel::Scale(d.bone, keys));
             }
+        }
+        if !self.drivers.is_empty() && !times.is_empty() {
+            let driven = |pose: &Pose| {
+                let mut coefficients = pose.coefficients.clone();
+                self.drive(&pose.parent_from_bone, &mut coefficients);
+                coefficients.split_off(posed_coefficients)
+            };
+            let keys = Keys {
+                interpolation: Interpolation::Linear,
+                times: times.clone(),
+                values: poses.iter().map(driven).collect(),
+            };
+            let channel = Channel::Coefficients(posed_coefficients, keys);
+            baked.channels.push(channel);
         }
         Ok(baked)
     }
@@ -234,7 +259,7 @@ mod tests {
             name: "bend".to_owned(),
             channels: vec![Channel::Rotation(BoneId(1), keys)],
         };
-        let baked = skin.bake_derived(&clip).expect("the clip fits");
+        let baked = skin.bake(&clip).expect("the clip fits");
         assert_eq!(baked.channels[0], clip.channels[0], "left as it was");
         assert_eq!(
             baked.channels.len(),
@@ -256,7 +281,7 @@ mod tests {
             }
         }
         assert_eq!(
-            skin.bake_derived(&baked).expect("again").channels.len(),
+            skin.bake(&baked).expect("again").channels.len(),
             3,
             "baking twice replaces"
         );
@@ -264,11 +289,7 @@ mod tests {
             name: "still".to_owned(),
             channels: Vec::new(),
         };
-        assert_eq!(
-            skin.bake_derived(&empty),
-            Ok(empty.clone()),
-            "nothing to add"
-        );
+        assert_eq!(skin.bake(&empty), Ok(empty.clone()), "nothing to add");
     }
 
     #[test]

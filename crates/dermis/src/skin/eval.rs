@@ -34,7 +34,7 @@ impl Skin {
 
 impl Skin {
     /// The rigid motion nearest to `N_j` for every bone, as unit dual quaternions.
-    fn rigid_motions(&self, palette: &Palette) -> Vec<DualQuaternion> {
+    pub(super) fn rigid_motions(&self, palette: &Palette) -> Vec<DualQuaternion> {
         let posed_from_rest = self.skeleton.posed_from_rest(palette);
         posed_from_rest
             .iter()
@@ -119,26 +119,35 @@ impl DualQuaternionProgram {
             .weights
             .iter()
             .zip(&rest)
-            .map(|(row, v)| {
-                let Some(pivot) = heaviest(row) else {
-                    return DVec3::ZERO;
-                };
-                let pivot = motions[pivot.bone.index()].real;
-                let mut sum = DualQuaternion::ZERO;
-                for w in row {
-                    let motion = &motions[w.bone.index()];
-                    let sign = if pivot.dot(motion.real) < 0.0 {
-                        -1.0
-                    } else {
-                        1.0
-                    };
-                    sum.real += sign * w.weight * motion.real;
-                    sum.dual += sign * w.weight * motion.dual;
-                }
-                sum.apply(*v)
-            })
+            .map(|(row, v)| blended(row, motions).map_or(DVec3::ZERO, |motion| motion.apply(*v)))
             .collect()
     }
+}
+
+/// The blend of a vertex's motions, not normalised; `None` without influences.
+fn blended(row: &[Weight], motions: &[DualQuaternion]) -> Option<DualQuaternion> {
+    let pivot = motions[heaviest(row)?.bone.index()].real;
+    let mut sum = DualQuaternion::ZERO;
+    for w in row {
+        let motion = &motions[w.bone.index()];
+        let sign = if pivot.dot(motion.real) < 0.0 {
+            -1.0
+        } else {
+            1.0
+        };
+        sum.real += sign * w.weight * motion.real;
+        sum.dual += sign * w.weight * motion.dual;
+    }
+    Some(sum)
+}
+
+/// What a vertex's blend of motions does to directions.
+pub(super) fn frame_of_dual_quaternion(row: &[Weight], motions: &[DualQuaternion]) -> DMat3 {
+    blended(row, motions).map_or(DMat3::ZERO, |motion| {
+        let origin = motion.apply(DVec3::ZERO);
+        let [x, y, z] = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| motion.apply(axis) - origin);
+        DMat3::from_cols(x, y, z)
+    })
 }
 
 /// The influence against which the signs of a vertex are chosen.

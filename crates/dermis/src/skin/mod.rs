@@ -2,6 +2,7 @@
 
 mod correction;
 mod derived;
+mod driven;
 mod eval;
 mod playable;
 mod reach;
@@ -16,6 +17,7 @@ pub use vertex_program::{
     VertexProgram, Weight,
 };
 
+use crate::pose_space::{Driver, PoseSpaceError};
 use crate::rig::{Clip, DerivedBone, Palette, Pose, RigError, Skeleton};
 
 /// What can be wrong with a skin.
@@ -25,6 +27,9 @@ pub enum SkinError {
     /// The pose does not belong to the skin's skeleton.
     #[error(transparent)]
     Rig(#[from] RigError),
+    /// What drives the coefficients does not belong to the skin.
+    #[error(transparent)]
+    PoseSpace(#[from] PoseSpaceError),
     /// An influence names a bone that does not exist.
     #[error("vertex {vertex} is influenced by bone {bone}, but there are only {bone_count} bones")]
     BoneOutOfRange {
@@ -93,6 +98,9 @@ pub struct Skin {
     /// Bones that nobody poses: the last ones of the skeleton, in order. A pose may leave them out,
     /// and what it says about them is not heard: see [`Skin::with_derived`].
     pub derived: Vec<DerivedBone>,
+    /// What computes the last coefficients from the pose, driver by driver. A pose may leave those
+    /// out, and what it says about them is not heard: see [`Skin::with_drivers`].
+    pub drivers: Vec<Driver>,
 }
 
 /// A slider of a skin.
@@ -136,6 +144,7 @@ impl Skin {
             program,
             coefficients,
             derived: Vec::new(),
+            drivers: Vec::new(),
         })
     }
 
@@ -156,7 +165,8 @@ impl Skin {
 
     /// The pose program: matrices and coefficients of a pose.
     ///
-    /// Derived bones are placed here, whether the pose has them or leaves them out.
+    /// Derived bones are placed here, whether the pose has them or leaves them out, and so are driven
+    /// coefficients.
     ///
     /// # Errors
     /// [`SkinError::Rig`] when the pose has another number of bones, and
@@ -171,10 +181,16 @@ impl Skin {
             });
         }
         coefficients[..pose.coefficients.len()].copy_from_slice(&pose.coefficients);
-        let palette = match self.derived.is_empty() {
-            true => self.skeleton.palette(pose)?,
-            false => self.skeleton.palette(&self.complete_pose(pose)?)?,
+        let completed;
+        let pose = match self.derived.is_empty() {
+            true => pose,
+            false => {
+                completed = self.complete_pose(pose)?;
+                &completed
+            }
         };
+        let palette = self.skeleton.palette(pose)?;
+        self.drive(&pose.parent_from_bone, &mut coefficients);
         Ok(PosedInputs {
             palette,
             coefficients,
@@ -191,6 +207,7 @@ impl Skin {
             program: VertexProgram::Linear(self.program.to_linear(&self.skeleton)?),
             coefficients: self.coefficients.clone(),
             derived: self.derived.clone(),
+            drivers: self.drivers.clone(),
         })
     }
 }

@@ -151,7 +151,7 @@ pub fn to_playable(
         let reduced = full.reduce_keys(&new_skin.skeleton, &reduction)?;
         new_clips.push(match new_skin.derived.is_empty() {
             true => reduced,
-            false => new_skin.bake_derived(&reduced)?,
+            false => new_skin.bake(&reduced)?,
         });
     }
     Ok(Playable {

@@ -111,31 +111,15 @@ impl SsdProgram {
                 })
             })
             .collect();
-        let spread = |delta: &Delta<DVec3>| {
-            let vertex = delta.index as usize;
-            let value = delta.value;
-            self.weights
-                .range(vertex)
-                .zip(self.weights.row(vertex))
-                .map(move |(item, &Weight { bone, weight })| {
-                    let local = bones[bone.index()].bone_from_rest.transform_vector3(value);
-                    Delta {
-                        index: item as u32,
-                        value: weight * local.extend(0.0),
-                    }
-                })
-        };
-        let corrections = self
-            .corrections
-            .iter()
-            .map(|correction| Correction {
-                deltas: correction.deltas.iter().flat_map(spread).collect(),
-            })
-            .collect();
-        LinearProgram {
+        let mut linear = LinearProgram {
             influences,
-            corrections,
-        }
+            corrections: Vec::new(),
+        };
+        let corrections = self.corrections.iter();
+        linear.corrections = corrections
+            .map(|correction| linear.spread_over_bones(skeleton, correction))
+            .collect();
+        linear
     }
 
     /// The rest shape with coefficients applied.
@@ -164,6 +148,33 @@ impl SsdProgram {
         Self {
             weights,
             ..self.clone()
+        }
+    }
+}
+
+impl LinearProgram {
+    /// A displacement in rest space as one of the influences: `d_ij = w_ij Ĝ_j⁻¹ (δ_i, 0)`.
+    pub(super) fn spread_over_bones(
+        &self,
+        skeleton: &Skeleton,
+        correction: &Correction<DVec3>,
+    ) -> Correction<DVec4> {
+        let bones = skeleton.bones();
+        let spread = |delta: &Delta<DVec3>| {
+            let value = delta.value;
+            self.influences
+                .range(delta.index as usize)
+                .map(move |item| {
+                    let Influence { bone, p } = self.influences.items()[item];
+                    let local = bones[bone.index()].bone_from_rest.transform_vector3(value);
+                    Delta {
+                        index: item as u32,
+                        value: p.w * local.extend(0.0),
+                    }
+                })
+        };
+        Correction {
+            deltas: correction.deltas.iter().flat_map(spread).collect(),
         }
     }
 }

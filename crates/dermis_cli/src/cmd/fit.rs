@@ -186,7 +186,7 @@ pub(crate) fn skin_document(
     }
     document.clips.retain(|clip| !clip.channels.is_empty());
     if !skin.derived.is_empty() {
-        let bake = |clip: &Clip| skin.bake_derived(clip);
+        let bake = |clip: &Clip| skin.bake(clip);
         document.clips = document.clips.iter().map(bake).collect::<Result<_, _>>()?;
     }
     if let VertexProgram::Ssd(ssd)

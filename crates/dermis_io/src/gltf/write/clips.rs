@@ -294,6 +294,7 @@ mod tests {
                 })
                 .collect(),
             derived: Vec::new(),
+            drivers: Vec::new(),
         }
     }
 
