@@ -10,6 +10,7 @@ mod mwe;
 mod plain;
 mod plain_exact;
 mod pose;
+mod psd;
 mod pseudo_bones;
 mod reach;
 mod report;
@@ -32,6 +33,10 @@ pub use mwe::{MultiWeightOptions, fit_multi_weight};
 pub use plain::{PlainFallback, plain_fallback};
 pub use plain_exact::{ExactSsd, exact_ssd, to_exact_ssd};
 pub use pose::{JointFreedom, PoseFit, PoseOptions, PoseSolver, fit_pose};
+pub use psd::{
+    Flattened, LayerReport, PsdLayer, PsdSkin, Sculpt, SculptReport, SculptedShape, build_psd,
+    sculpted_shape,
+};
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};

@@ -10,6 +10,7 @@ mod driver;
 mod interpolate;
 
 pub use control::{Control, JointTurn};
+pub(crate) use driver::squared_distance;
 pub use driver::{Center, Driver, Kernel};
 pub use interpolate::{InterpolateOptions, Interpolated, interpolate};
 

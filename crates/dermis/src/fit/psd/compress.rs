@@ -1,0 +1,102 @@
+//! Many shapes as sums of fewer: EigenSkin \[Kry02\].
+
+use faer::Mat;
+use glam::DVec3;
+
+use super::weighted::Part;
+use crate::skin::Delta;
+use crate::solve::{SymmetricEigen, lower_gram};
+
+/// Fewest combinations of a layer's shapes that miss none of them by more than `tolerance` anywhere.
+///
+/// With the shapes as rows of `D` (n × 3V), the eigenvectors `U` of `D Dᵀ` make the best sums of any
+/// number r: `D ≈ U_r (U_rᵀ D)`. The shapes become the rows of `U_rᵀ D`, and the driver's outputs
+/// `c U_r`. Nothing is gained, and nothing is done, when r would be n.
+///
+/// Cost: O(n² V) time, O(n V) memory.
+pub(super) fn compress(part: Part, tolerance: f64, layer: &str) -> Part {
+    let count = part.shapes.len();
+    let mut vertices: Vec<u32> = part.shapes.iter().flatten().map(|d| d.index).collect();
+    vertices.sort_unstable();
+    vertices.dedup();
+    let column_of = |index: u32| 3 * vertices.binary_search(&index).expect("one of them");
+    let mut rows = Mat::<f64>::zeros(count, 3 * vertices.len());
+    for (m, shape) in part.shapes.iter().enumerate() {
+        for delta in shape {
+            let first = column_of(delta.index);
+            for c in 0..3 {
+                rows[(m, first + c)] += delta.value[c];
+            }
+        }
+    }
+    let eigen = SymmetricEigen::new(&symmetric(lower_gram(rows.as_ref()), count), count);
+    // Eigenvalues rise: the last vectors matter most.
+    let vector = |r: usize, m: usize| eigen.vectors[(count - 1 - r) * count + m];
+    let mut left = rows.clone();
+    let mut kept: Vec<Vec<f64>> = Vec::new();
+    while kept.len() < count && longest(&left) > tolerance {
+        let r = kept.len();
+        let sum: Vec<f64> = (0..left.ncols())
+            .map(|c| (0..count).map(|m| vector(r, m) * rows[(m, c)]).sum())
+            .collect();
+        for (c, s) in sum.iter().enumerate() {
+            for m in 0..count {
+                left[(m, c)] -= vector(r, m) * s;
+            }
+        }
+        kept.push(sum);
+    }
+    if kept.len() >= count {
+        return part;
+    }
+    let combine = |rows: &[Vec<f64>], r: usize| -> Vec<f64> {
+        let width = rows.first().map_or(0, Vec::len);
+        (0..width)
+            .map(|k| (0..count).map(|m| vector(r, m) * rows[m][k]).sum())
+            .collect()
+    };
+    let mut solved = part.solved;
+    let linear = std::mem::take(&mut solved.driver.linear);
+    solved.driver.weights = (0..kept.len())
+        .map(|r| combine(&solved.driver.weights, r))
+        .collect();
+    if !linear.is_empty() {
+        solved.driver.linear = (0..kept.len()).map(|r| combine(&linear, r)).collect();
+    }
+    Part {
+        solved,
+        names: (0..kept.len()).map(|r| format!("{layer}.{r}")).collect(),
+        shapes: (kept.iter())
+            .map(|sum| {
+                let delta = |(&index, xyz): (&u32, &[f64; 3])| Delta {
+                    index,
+                    value: DVec3::from_array(*xyz),
+                };
+                vertices.iter().zip(sum.as_chunks().0).map(delta).collect()
+            })
+            .collect(),
+    }
+}
+
+/// A matrix with both halves, from its lower half by columns.
+fn symmetric(lower: Vec<f64>, size: usize) -> Vec<f64> {
+    let mut full = lower;
+    for column in 0..size {
+        for row in column + 1..size {
+            full[row * size + column] = full[column * size + row];
+        }
+    }
+    full
+}
+
+/// The longest displacement in rows of x, y, z.
+fn longest(rows: &Mat<f64>) -> f64 {
+    let mut longest: f64 = 0.0;
+    for m in 0..rows.nrows() {
+        for c in (0..rows.ncols()).step_by(3) {
+            let v = DVec3::new(rows[(m, c)], rows[(m, c + 1)], rows[(m, c + 2)]);
+            longest = longest.max(v.length());
+        }
+    }
+    longest
+}
