@@ -1,8 +1,8 @@
 //! The ways to fit, as one choice.
 
 use super::{
-    AnimSpaceOptions, FitError, Fitted, MultiWeightOptions, PseudoBoneOptions, SsdOptions,
-    fit_anim_space, fit_multi_weight, fit_pseudo_bones, fit_ssd,
+    AnimSpaceOptions, FitError, Fitted, MultiWeightOptions, PsdOptions, PseudoBoneOptions,
+    SsdOptions, fit_anim_space, fit_multi_weight, fit_psd, fit_pseudo_bones, fit_ssd,
 };
 use crate::example::ExampleSet;
 use crate::progress::Progress;
@@ -22,6 +22,8 @@ pub enum Method {
     MultiWeight(MultiWeightOptions),
     /// Dual quaternion skinning with the weights of linear blend skinning.
     DualQuaternion(SsdOptions),
+    /// Pose space deformation: a base skin, and shapes that joints drive.
+    Psd(PsdOptions),
 }
 
 impl Method {
@@ -33,6 +35,7 @@ impl Method {
             Self::PseudoBones(PseudoBoneOptions::default()),
             Self::DualQuaternion(SsdOptions::default()),
             Self::AnimSpace(AnimSpaceOptions::default()),
+            Self::Psd(PsdOptions::default()),
             Self::MultiWeight(MultiWeightOptions::default()),
         ];
         methods
@@ -54,7 +57,11 @@ impl Method {
     /// Multi-weight enveloping weighs the entries of a matrix one by one, and those do not turn one
     /// by one: a character that faces another way than in the examples is distorted.
     pub fn turns_with_the_character(&self) -> bool {
-        !matches!(self, Self::MultiWeight(_))
+        match self {
+            Self::MultiWeight(_) => false,
+            Self::Psd(options) => options.base.turns_with_the_character(),
+            _ => true,
+        }
     }
 
     /// The method of a name, with its defaults; `None` for a name that no method has.
@@ -79,6 +86,7 @@ impl Method {
             Self::AnimSpace(_) => "animation-space",
             Self::MultiWeight(_) => "mwe",
             Self::DualQuaternion(_) => "dual-quaternion",
+            Self::Psd(_) => "psd",
         }
     }
 
@@ -90,6 +98,7 @@ impl Method {
             Self::AnimSpace(_) => "animation space",
             Self::MultiWeight(_) => "multi-weight enveloping",
             Self::DualQuaternion(_) => "dual quaternion skinning",
+            Self::Psd(_) => "pose space deformation",
         }
     }
 
@@ -100,6 +109,7 @@ impl Method {
             Self::PseudoBones(options) => options.ssd.max_influences,
             Self::AnimSpace(options) => options.max_influences,
             Self::MultiWeight(options) => options.max_influences,
+            Self::Psd(options) => options.base.max_influences(),
         }
     }
 
@@ -112,6 +122,10 @@ impl Method {
             Self::PseudoBones(options) => options.ssd.max_influences = max_influences,
             Self::AnimSpace(options) => options.max_influences = max_influences,
             Self::MultiWeight(options) => options.max_influences = max_influences,
+            Self::Psd(options) => {
+                let base = options.base.clone().with_max_influences(max_influences);
+                *options.base = base;
+            }
         }
         self
     }
@@ -126,6 +140,7 @@ impl Method {
             Self::PseudoBones(options) => options.ssd.check(),
             Self::AnimSpace(options) => options.check(),
             Self::MultiWeight(options) => options.check(),
+            Self::Psd(options) => options.check(),
         }
     }
 
@@ -144,6 +159,7 @@ impl Method {
             Self::PseudoBones(options) => fit_pseudo_bones(set, training, options, progress),
             Self::AnimSpace(options) => fit_anim_space(set, training, options, progress),
             Self::MultiWeight(options) => fit_multi_weight(set, training, options, progress),
+            Self::Psd(options) => fit_psd(set, training, options, progress),
             Self::DualQuaternion(options) => {
                 let mut fitted = fit_ssd(set, training, options, progress)?;
                 if let VertexProgram::Ssd(weighted) = fitted.skin.program {

@@ -133,7 +133,7 @@ fn refined_inverse(matrix: &Mat<f64>) -> Mat<f64> {
 }
 
 /// Least-squares inverse of least norm, for matrices with fewer independent columns than columns.
-fn pseudo_inverse(matrix: &Mat<f64>) -> Mat<f64> {
+pub(crate) fn pseudo_inverse(matrix: &Mat<f64>) -> Mat<f64> {
     let Ok(svd) = matrix.thin_svd() else {
         // Only for matrices that are not finite, which were refused before.
         return Mat::zeros(matrix.ncols(), matrix.nrows());

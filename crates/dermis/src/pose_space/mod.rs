@@ -12,6 +12,7 @@ mod interpolate;
 pub use control::{Control, JointTurn};
 pub(crate) use driver::squared_distance;
 pub use driver::{Center, Driver, Kernel};
+pub(crate) use interpolate::pseudo_inverse;
 pub use interpolate::{InterpolateOptions, Interpolated, interpolate};
 
 /// What can be wrong with a pose space.

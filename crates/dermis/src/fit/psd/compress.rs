@@ -29,30 +29,14 @@ pub(super) fn compress(part: Part, tolerance: f64, layer: &str) -> Part {
             }
         }
     }
-    let eigen = SymmetricEigen::new(&symmetric(lower_gram(rows.as_ref()), count), count);
-    // Eigenvalues rise: the last vectors matter most.
-    let vector = |r: usize, m: usize| eigen.vectors[(count - 1 - r) * count + m];
-    let mut left = rows.clone();
-    let mut kept: Vec<Vec<f64>> = Vec::new();
-    while kept.len() < count && longest(&left) > tolerance {
-        let r = kept.len();
-        let sum: Vec<f64> = (0..left.ncols())
-            .map(|c| (0..count).map(|m| vector(r, m) * rows[(m, c)]).sum())
-            .collect();
-        for (c, s) in sum.iter().enumerate() {
-            for m in 0..count {
-                left[(m, c)] -= vector(r, m) * s;
-            }
-        }
-        kept.push(sum);
-    }
+    let kept = combinations(&rows, tolerance);
     if kept.len() >= count {
         return part;
     }
     let combine = |rows: &[Vec<f64>], r: usize| -> Vec<f64> {
         let width = rows.first().map_or(0, Vec::len);
         (0..width)
-            .map(|k| (0..count).map(|m| vector(r, m) * rows[m][k]).sum())
+            .map(|k| (0..count).map(|m| kept[r].0[m] * rows[m][k]).sum())
             .collect()
     };
     let mut solved = part.solved;
@@ -67,7 +51,7 @@ pub(super) fn compress(part: Part, tolerance: f64, layer: &str) -> Part {
         solved,
         names: (0..kept.len()).map(|r| format!("{layer}.{r}")).collect(),
         shapes: (kept.iter())
-            .map(|sum| {
+            .map(|(_, sum)| {
                 let delta = |(&index, xyz): (&u32, &[f64; 3])| Delta {
                     index,
                     value: DVec3::from_array(*xyz),
@@ -76,6 +60,32 @@ pub(super) fn compress(part: Part, tolerance: f64, layer: &str) -> Part {
             })
             .collect(),
     }
+}
+
+/// Fewest sums of rows that miss none of them by more than a tolerance: for each sum the unit vector
+/// `u` of how much of it each row has, and the sum `uᵀ rows` itself, most important first.
+///
+/// Rows hold x, y, z of vertices; what is missed is the longest such vector.
+pub(super) fn combinations(rows: &Mat<f64>, tolerance: f64) -> Vec<(Vec<f64>, Vec<f64>)> {
+    let count = rows.nrows();
+    let eigen = SymmetricEigen::new(&symmetric(lower_gram(rows.as_ref()), count), count);
+    let mut left = rows.clone();
+    let mut kept: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
+    while kept.len() < count && longest(&left) > tolerance {
+        // Eigenvalues rise: the last vectors matter most.
+        let first = (count - 1 - kept.len()) * count;
+        let u = eigen.vectors[first..first + count].to_vec();
+        let sum: Vec<f64> = (0..left.ncols())
+            .map(|c| (0..count).map(|m| u[m] * rows[(m, c)]).sum())
+            .collect();
+        for (c, s) in sum.iter().enumerate() {
+            for m in 0..count {
+                left[(m, c)] -= u[m] * s;
+            }
+        }
+        kept.push((u, sum));
+    }
+    kept
 }
 
 /// A matrix with both halves, from its lower half by columns.

@@ -11,12 +11,15 @@
 
 mod build;
 mod compress;
+mod examples;
+mod joints;
 
 mod sculpt;
 mod weighted;
 
 pub use build::{LayerReport, PsdSkin, SculptReport, build_psd};
 
+pub use examples::{PsdOptions, fit_psd};
 pub use sculpt::{Flattened, SculptedShape, sculpted_shape};
 
 use glam::DVec3;

@@ -108,35 +108,36 @@ pub(super) fn control_weights(skin: &Skin, controls: &[Control]) -> Vec<Vec<f64>
         };
         raw.iter().map(scaled).collect()
     };
-    let mut buffer = Vec::new();
+    let mut weights = Vec::new();
     (0..skin.vertex_count())
         .map(|i| {
-            buffer.clear();
-            match &skin.program {
-                VertexProgram::Ssd(ssd) => {
-                    buffer.extend(
-                        ssd.weights
-                            .row(i)
-                            .iter()
-                            .map(|w| (w.bone.index(), w.weight)),
-                    );
-                }
-                VertexProgram::DualQuaternion(dual) => {
-                    let own = dual.weighted.weights.row(i).iter();
-                    buffer.extend(own.map(|w| (w.bone.index(), w.weight)));
-                }
-                VertexProgram::Linear(linear) => {
-                    let own = linear.influences.row(i).iter();
-                    buffer.extend(own.map(|i| (i.bone.index(), i.p.w)));
-                }
-                VertexProgram::MultiWeight(multi) => {
-                    let own = multi.influences.row(i).iter();
-                    buffer.extend(own.map(|i| (i.bone.index(), i.weights[0][0])));
-                }
-            }
-            row(&buffer)
+            bone_weights(skin, i, &mut weights);
+            row(&weights)
         })
         .collect()
+}
+
+/// The bones of a vertex and how much it follows each, in whatever form the skin has that.
+pub(super) fn bone_weights(skin: &Skin, vertex: usize, to: &mut Vec<(usize, f64)>) {
+    to.clear();
+    match &skin.program {
+        VertexProgram::Ssd(ssd) => {
+            let own = ssd.weights.row(vertex).iter();
+            to.extend(own.map(|w| (w.bone.index(), w.weight)));
+        }
+        VertexProgram::DualQuaternion(dual) => {
+            let own = dual.weighted.weights.row(vertex).iter();
+            to.extend(own.map(|w| (w.bone.index(), w.weight)));
+        }
+        VertexProgram::Linear(linear) => {
+            let own = linear.influences.row(vertex).iter();
+            to.extend(own.map(|i| (i.bone.index(), i.p.w)));
+        }
+        VertexProgram::MultiWeight(multi) => {
+            let own = multi.influences.row(vertex).iter();
+            to.extend(own.map(|i| (i.bone.index(), i.weights[0][0])));
+        }
+    }
 }
 
 /// A few rows that stand for all: those farthest from each other, then the means around them.
