@@ -1,5 +1,6 @@
 //! One suite that every kind of skin must pass.
 
+use dermis::pose_space::{Center, Control, JointTurn, interpolate};
 use dermis::rig::{Bone, DerivedBone, DerivedMotion, Trs};
 use dermis::skin::{
     Coefficient, Correction, Delta, MultiWeight, MultiWeightProgram, SsdProgram, Weight,
@@ -110,7 +111,36 @@ fn with_derived_bones(skin: Skin, of: BoneId, motions: [DerivedMotion; 2]) -> Sk
     Skin::with_derived(skeleton, program, skin.coefficients, derived).expect("a valid skin")
 }
 
-/// Skins that turn with the character and compile to animation space, plain and with derived bones.
+/// The same skin with shapes that the turn of a joint and the slider switch on.
+fn with_driven_shapes(mut skin: Skin, of: BoneId, at: DVec3, shapes: [DVec3; 2]) -> Skin {
+    let controls = [
+        Control::Joint {
+            bone: of,
+            turn: JointTurn::Free,
+        },
+        Control::Slider { coefficient: 0 },
+    ];
+    let center = |name: &str, turn: DVec3, slider: f64| Center {
+        name: name.to_owned(),
+        point: [turn.to_array().as_slice(), &[slider]].concat(),
+        falloffs: vec![0.8, 0.6],
+    };
+    let centers = [
+        center("one", at, 0.5),
+        center("other", -0.5 * at, 1.5),
+        center("rest", DVec3::ZERO, 0.25),
+    ];
+    let solved = interpolate("joint", &controls, &centers, 2, &Default::default());
+    let everywhere = |value: DVec3| (0..8).map(|index| Delta { index, value }).collect();
+    let names = ["one", "other"].map(str::to_owned).to_vec();
+    let shapes = shapes.map(everywhere).to_vec();
+    skin.push_driver(solved.expect("three poses").driver, names, shapes)
+        .expect("two outputs, two shapes");
+    skin
+}
+
+/// Skins that turn with the character and compile to animation space, plain, with derived bones, and with
+/// driven shapes.
 fn linear_skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
     let derived = (skin_and_pose(), 0..5u16, 0.0..1.0f64, -0.9..2.0f64).prop_map(
         |((skin, pose), of, share, gain)| {
@@ -128,7 +158,13 @@ fn linear_skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
             (with_derived_bones(skin, BoneId(of), motions), pose)
         },
     );
-    prop_oneof![skin_and_pose(), derived]
+    let turn = prop::array::uniform3(0.2..0.9f64).prop_map(DVec3::from_array);
+    let driven =
+        (skin_and_pose(), turn, [vector(), vector()]).prop_map(|((skin, pose), at, shapes)| {
+            // The last bone is the one that surely has a parent.
+            (with_driven_shapes(skin, BoneId(4), at, shapes), pose)
+        });
+    prop_oneof![skin_and_pose(), derived, driven]
 }
 
 /// The skin with twelve equal weights for each one.

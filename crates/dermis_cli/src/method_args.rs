@@ -6,8 +6,9 @@ use dermis::fit::Method;
 
 use crate::args::parse_positive;
 
-const WEIGHTS: &str = "For ssd, pseudo-bones and dual-quaternion";
+const WEIGHTS: &str = "For ssd, pseudo-bones and dual-quaternion, and psd on them";
 const FREE: &str = "For animation-space and mwe";
+const SHAPES: &str = "For psd";
 const AUTO: &str = "For auto";
 
 /// The method of a fit. Flags that only some methods have are optional here, so that one given to
@@ -51,6 +52,22 @@ pub(crate) struct MethodArgs {
     /// Let stock players show animation space exactly, at up to four joints per bone.
     #[arg(long, help_heading = FREE)]
     pub(crate) plain_exact: bool,
+    /// The skin that shapes are added to: any other method [default: ssd]
+    #[arg(long, value_name = "METHOD", value_parser = method_keys(), help_heading = SHAPES)]
+    pub(crate) base: Option<String>,
+    /// How often the base is fitted again without what shapes explain [default: 1]
+    #[arg(long, value_name = "N", help_heading = SHAPES)]
+    pub(crate) base_rounds: Option<usize>,
+    /// How far from its own turn of a joint an example counts, in degrees [default: the best on
+    /// examples left out]
+    #[arg(long, value_name = "DEGREES", help_heading = SHAPES)]
+    pub(crate) falloff: Option<f64>,
+    /// How much of noise is not followed: 0 meets every example [default: as for --falloff]
+    #[arg(long, value_name = "S", help_heading = SHAPES)]
+    pub(crate) smoothing: Option<f64>,
+    /// What combined shapes may miss, as a share of the rest box's diagonal [default: 0.0005]
+    #[arg(long, value_name = "SHARE", help_heading = SHAPES)]
+    pub(crate) shape_tolerance: Option<f64>,
     /// Largest skin to choose, in bytes per vertex
     #[arg(long, value_name = "BYTES", help_heading = AUTO)]
     pub(crate) max_bytes_per_vertex: Option<f64>,

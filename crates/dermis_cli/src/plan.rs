@@ -3,7 +3,7 @@
 use anyhow::bail;
 use dermis::fit::{
     AnimSpaceOptions, Budget, Candidates, GlobalSolver, InfluenceChoice, Method,
-    MultiWeightOptions, Prior, PseudoBoneOptions, Smoothing, SsdOptions,
+    MultiWeightOptions, Prior, PsdOptions, PseudoBoneOptions, Smoothing, SsdOptions,
 };
 
 use crate::examples::Prepared;
@@ -36,6 +36,7 @@ pub(crate) enum Resolved {
 const WEIGHTED: &[&str] = &["ssd", "pseudo-bones", "dual-quaternion"];
 const SPACE: &[&str] = &["animation-space"];
 const FREE: &[&str] = &["animation-space", "mwe"];
+const SHAPES: &[&str] = &["psd"];
 const AUTO: &[&str] = &["auto"];
 
 impl Plan {
@@ -70,8 +71,12 @@ impl Plan {
         Ok(match self.way {
             Way::Auto(budget) => Resolved::Auto(budget),
             Way::One(mut method) => {
+                let posed = match &mut method {
+                    Method::Psd(options) => &mut *options.base,
+                    other => other,
+                };
                 if let Method::AnimSpace(AnimSpaceOptions { influences, .. })
-                | Method::MultiWeight(MultiWeightOptions { influences, .. }) = &mut method
+                | Method::MultiWeight(MultiWeightOptions { influences, .. }) = posed
                 {
                     *influences = match self.influences.sets(prepared)? {
                         Some(sets) => InfluenceChoice::Given(sets),
@@ -87,6 +92,11 @@ impl Plan {
 /// One sentence for the first flag that the chosen method does not have.
 fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
     let chosen = args.method.as_str();
+    // Flags of the base's own method are for the base.
+    let base = match chosen {
+        "psd" => args.base.as_deref().unwrap_or("ssd"),
+        _ => chosen,
+    };
     for (flag, given, methods) in [
         ("--candidates", args.candidates.is_some(), WEIGHTED),
         ("--rest-rounds", args.rest_rounds.is_some(), WEIGHTED),
@@ -101,6 +111,11 @@ fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
             args.plain_exact,
             &["animation-space", "auto"],
         ),
+        ("--base", args.base.is_some(), SHAPES),
+        ("--base-rounds", args.base_rounds.is_some(), SHAPES),
+        ("--falloff", args.falloff.is_some(), SHAPES),
+        ("--smoothing", args.smoothing.is_some(), SHAPES),
+        ("--shape-tolerance", args.shape_tolerance.is_some(), SHAPES),
         (
             "--max-bytes-per-vertex",
             args.max_bytes_per_vertex.is_some(),
@@ -108,7 +123,7 @@ fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
         ),
         ("--target-error", args.target_error.is_some(), AUTO),
     ] {
-        if given && !methods.contains(&chosen) {
+        if given && !methods.contains(&chosen) && !methods.contains(&base) {
             let (last, others) = methods.split_last().expect("every flag has a method");
             let list = match others {
                 [] => (*last).to_owned(),
@@ -139,7 +154,22 @@ fn method(key: &str, args: &MethodArgs) -> anyhow::Result<Method> {
             lambda: args.lambda.unwrap_or(options.lambda),
             ..options
         }),
+        Method::Psd(options) => Method::Psd(shapes(options, args)?),
         other => other,
+    })
+}
+
+fn shapes(options: PsdOptions, args: &MethodArgs) -> anyhow::Result<PsdOptions> {
+    let base = args.base.as_deref().unwrap_or(options.base.key());
+    if base == "psd" {
+        bail!("--base psd: pose space deformation cannot be its own base");
+    }
+    Ok(PsdOptions {
+        base: Box::new(method(base, args)?),
+        base_rounds: args.base_rounds.unwrap_or(options.base_rounds),
+        falloff: args.falloff.map(f64::to_radians).or(options.falloff),
+        smoothing: args.smoothing.or(options.smoothing),
+        tolerance: args.shape_tolerance.unwrap_or(options.tolerance),
     })
 }
 
@@ -289,5 +319,48 @@ mod tests {
             let error = plan(flags).expect_err(flags);
             assert_eq!(error.to_string(), sentence, "{flags}");
         }
+    }
+
+    #[test]
+    fn shapes_have_a_base_with_flags_of_its_own() {
+        let Method::Psd(options) = method_of(
+            "--method psd --base dual-quaternion --max-influences 3 --rest-rounds 2 --falloff 90 \
+             --smoothing 0 --shape-tolerance 0.001 --base-rounds 0",
+        ) else {
+            panic!("pose space deformation");
+        };
+        let Method::DualQuaternion(base) = &*options.base else {
+            panic!("the base that was asked for, found {}", options.base.key());
+        };
+        assert_eq!((base.max_influences, base.rest_rounds), (3, 2), "passed on");
+        assert_eq!(
+            options.falloff,
+            Some(std::f64::consts::FRAC_PI_2),
+            "degrees"
+        );
+        assert_eq!(options.smoothing, Some(0.0), "as given");
+        assert_eq!(
+            (options.tolerance, options.base_rounds),
+            (0.001, 0),
+            "as given"
+        );
+
+        let text = |flags: &str| plan(flags).expect_err("refused").to_string();
+        assert_eq!(
+            text("--falloff 40"),
+            "--falloff belongs to --method psd, not to ssd"
+        );
+        assert_eq!(
+            text("--method psd --delta 0.1"),
+            "--delta belongs to --method animation-space, not to psd"
+        );
+        assert!(
+            plan("--method psd --base animation-space --delta 0.1").is_ok(),
+            "the base's"
+        );
+        assert!(
+            text("--method psd --base psd").contains("its own base"),
+            "no towers"
+        );
     }
 }

@@ -62,6 +62,9 @@ pub enum Kernel {
     Superposition,
 }
 
+/// Narrower bumps are points, and their squares not numbers.
+const LEAST_FALLOFF: f64 = 1e-9;
+
 impl Driver {
     /// How many coefficients it drives.
     pub fn output_count(&self) -> usize {
@@ -128,7 +131,7 @@ impl Driver {
                         | super::JointTurn::Swing { axis }
                         | super::JointTurn::SwingTwist { axis },
                     ..
-                } if !((axis.length() - 1.0).abs() < 1e-6) => {
+                } if !axis.is_normalized() => {
                     return bad(format!("its axis {axis} is not of length 1"));
                 }
                 Control::Slider { coefficient } if *coefficient >= posed_coefficients => {
@@ -157,7 +160,7 @@ impl Driver {
                 ));
             }
             if !center.point.iter().all(|x| x.is_finite())
-                || !center.falloffs.iter().all(|x| *x > 0.0 && x.is_finite())
+                || !center.falloffs.iter().all(|x| *x >= LEAST_FALLOFF && x.is_finite())
             {
                 return bad(format!(
                     "center {} has a coordinate that is not finite or a falloff that is not above 0",

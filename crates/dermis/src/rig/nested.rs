@@ -83,8 +83,9 @@ pub(crate) fn split_track(matrices: &[DMat3], nodes: Nodes, tolerance: f64) -> V
     let splitter = Splitter {
         forms: Forms::new(),
         nodes,
-        // Three pairs of columns may each be off by this.
-        pair_tolerance: (tolerance / largest / 3.0f64.sqrt()).max(EXACT),
+        // Three pairs of columns may each be off by this. Taking their shear for the error of the
+        // matrix is right for small angles: hence the limit, and the share for what it leaves out.
+        pair_tolerance: ((0.9 * tolerance / largest).min(0.05) / 3.0f64.sqrt()).max(EXACT),
     };
     let unit: Vec<DMat3> = matrices.iter().map(|m| *m * (1.0 / largest)).collect();
     // From a frame that leaves no direction open, both ways, so that flat frames take theirs from

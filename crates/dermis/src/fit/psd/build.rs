@@ -3,8 +3,8 @@
 use glam::DVec3;
 
 use super::{PsdLayer, Sculpt, compress, weighted};
-use crate::fit::FitError;
-use crate::pose_space::{Center, Control, Kernel, PoseSpaceError, interpolate};
+use crate::fit::{FitError, bad_option};
+use crate::pose_space::{Center, Control, Driver, Kernel, PoseSpaceError, interpolate};
 use crate::rig::Pose;
 use crate::skin::{Delta, Skin, SkinError};
 
@@ -73,7 +73,7 @@ pub fn build_psd(base: &Skin, layers: &[PsdLayer]) -> Result<PsdSkin, FitError> 
     let mut shapes: Vec<Vec<Delta<DVec3>>> = Vec::new();
     let mut reports = Vec::new();
     for (number, layer) in layers.iter().enumerate() {
-        layer.check()?;
+        layer.check(&skin)?;
         let held = held_poses(&skin, &layers[..=number])?;
         let centers: Vec<Center> = (layer.sculpts.iter())
             .map(|sculpt| center(&skin, layer, sculpt))
@@ -142,11 +142,22 @@ pub fn build_psd(base: &Skin, layers: &[PsdLayer]) -> Result<PsdSkin, FitError> 
 }
 
 impl PsdLayer {
-    fn check(&self) -> Result<(), FitError> {
+    fn check(&self, skin: &Skin) -> Result<(), FitError> {
+        let space = Driver {
+            name: self.name.clone(),
+            controls: self.controls.clone(),
+            kernel: self.interpolation.kernel,
+            centers: Vec::new(),
+            weights: Vec::new(),
+            linear: Vec::new(),
+        };
+        space
+            .check(skin.skeleton.bone_count(), skin.posed_coefficient_count())
+            .map_err(SkinError::from)?;
         if let Some(sculpt) =
             (self.sculpts.iter()).find(|s| s.falloffs.len() != self.controls.len())
         {
-            return super::super::bad_option(
+            return bad_option(
                 "falloffs",
                 format!(
                     "sculpt {} of layer {} has {} for {} controls",
@@ -158,11 +169,11 @@ impl PsdLayer {
             );
         }
         if self.weightings == Some(0) {
-            return super::super::bad_option("weightings", "expected at least 1");
+            return bad_option("weightings", "expected at least 1");
         }
         match self.compress {
             Some(tolerance) if !(tolerance >= 0.0 && tolerance.is_finite()) => {
-                super::super::bad_option("compress", format!("{tolerance} is not 0 or more"))
+                bad_option("compress", format!("{tolerance} is not 0 or more"))
             }
             _ => Ok(()),
         }

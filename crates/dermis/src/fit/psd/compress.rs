@@ -7,6 +7,9 @@ use super::weighted::Part;
 use crate::skin::Delta;
 use crate::solve::{SymmetricEigen, lower_gram};
 
+/// Squared sizes below this share of the largest are rounding.
+const ROUNDING: f64 = 1e-24;
+
 /// Fewest combinations of a layer's shapes that miss none of them by more than `tolerance` anywhere.
 ///
 /// With the shapes as rows of `D` (n × 3V), the eigenvectors `U` of `D Dᵀ` make the best sums of any
@@ -78,6 +81,11 @@ pub(super) fn combinations(rows: &Mat<f64>, tolerance: f64) -> Vec<(Vec<f64>, Ve
         let sum: Vec<f64> = (0..left.ncols())
             .map(|c| (0..count).map(|m| u[m] * rows[(m, c)]).sum())
             .collect();
+        let size = |sum: &[f64]| sum.iter().map(|x| x * x).sum::<f64>();
+        // What is left is rounding, and sums of rounding point anywhere.
+        if (kept.first()).is_some_and(|(_, first)| size(&sum) < ROUNDING * size(first)) {
+            break;
+        }
         for (c, s) in sum.iter().enumerate() {
             for m in 0..count {
                 left[(m, c)] -= u[m] * s;
