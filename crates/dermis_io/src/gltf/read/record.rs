@@ -60,9 +60,31 @@ pub(super) fn read(
              joint statistics were ignored"
         ));
     }
+    let mut drivers = record.drivers.iter_mut();
+    let known = drivers.all(|driver| {
+        driver.bones_mut().all(|joint| match bone(*joint) {
+            Some(bone) => {
+                *joint = bone;
+                true
+            }
+            None => false,
+        })
+    });
+    if !known {
+        record.drivers.clear();
+        notes.push(drivers_left("they read joints that the skin does not have"));
+    }
     record.derived = derived.unwrap_or_default();
     record.joints = joints.unwrap_or_default();
     Some(record)
+}
+
+/// The note for drivers that do not fit the file.
+pub(super) fn drivers_left(why: &str) -> String {
+    format!(
+        "the drivers of the {} block were left, because {why}: the clips alone move what they drove",
+        SkinRecord::EXTENSION
+    )
 }
 
 /// Whether an exact model rests where its plain stand-in does; where not, a note says so.
@@ -142,4 +164,7 @@ pub(super) fn apply(record: &mut SkinRecord, skin: &mut Skin, notes: &mut Vec<St
         record.derived.clear();
     }
     skin.derived.clone_from(&record.derived);
+    if skin.drivers.is_empty() {
+        record.drivers.clear();
+    }
 }
