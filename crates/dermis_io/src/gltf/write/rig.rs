@@ -219,9 +219,11 @@ fn matrix_columns(affine: &DAffine3) -> [f32; 16] {
 #[cfg(test)]
 mod tests {
     use dermis::VertexProgram;
+    use dermis::pose_space::{Driver, JointTurn, Kernel};
     use dermis::skin::Weight;
 
     use super::*;
+    use crate::ControlRecord;
 
     /// A skin without vertices, or with one on the bone that is given.
     fn skin(skeleton: Skeleton, bone: Option<u16>) -> ModelSkin {
@@ -276,6 +278,33 @@ mod tests {
         let written = file_record(&skin, &named, Some(&record)).expect("a record");
         let found: Vec<u16> = written.joints.iter().map(|s| s.bone.0).collect();
         assert_eq!(found, [0, 1, 2], "bones 0, 1 and 3");
+
+        let mut driven = skin;
+        let driver = Driver {
+            name: "wrist".to_owned(),
+            controls: vec![Control::Joint {
+                bone: BoneId(3),
+                turn: JointTurn::Free,
+            }],
+            kernel: Kernel::Gaussian,
+            centers: Vec::new(),
+            weights: vec![Vec::new()],
+            linear: Vec::new(),
+        };
+        let name = vec!["bulge".to_owned()];
+        (driven.push_driver(driver, name, vec![Vec::new()])).expect("it fits");
+        let read = joints(&driven, None);
+        assert_eq!(
+            read.bones,
+            [1, 2, 3].map(BoneId),
+            "a turn is measured against the rest of the bone above"
+        );
+        let written = file_record(&driven, &read, None).expect("drivers need a block");
+        let control = ControlRecord::Joint {
+            bone: BoneId(2),
+            turn: JointTurn::Free,
+        };
+        assert_eq!(written.drivers[0].controls, [control], "bone 3 is joint 2");
     }
 
     #[test]
