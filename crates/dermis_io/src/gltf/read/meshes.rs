@@ -27,7 +27,7 @@ pub(super) struct Meshes {
 
 /// Reads every primitive of every mesh node; without bones, placed where its node stands.
 ///
-/// `drivers` are those of the file, their bones numbered as the skeleton's.
+/// `drivers` are those of the first skin, as the file has them.
 pub(super) fn read(
     schema: &Schema,
     scene: &Scene,
@@ -38,7 +38,9 @@ pub(super) fn read(
 ) -> Result<Meshes, Fault> {
     check_size(schema, &scene.instances)?;
     let bone_count = bones.map_or(0, |bones| bones.skeleton.bone_count());
-    let sliders = Sliders::read(schema, &scene.instances, drivers, bone_count, notes);
+    let joints = bones.and_then(|bones| bones.of_skin.get(&0));
+    let joints = joints.map_or(&[][..], Vec::as_slice);
+    let sliders = Sliders::read(schema, &scene.instances, drivers, joints, bone_count, notes);
     let mut collector = Collector {
         schema,
         scene,

@@ -7,7 +7,7 @@ use glam::{DAffine3, DVec3};
 use serde_json::Value;
 
 use super::schema::Schema;
-use crate::{ProgramKind, SkinRecord};
+use crate::{DriverRecord, ProgramKind, SkinRecord};
 
 /// How far, on average and as a share of the diagonal, an exact model may rest from the plain one.
 ///
@@ -17,7 +17,8 @@ const MOST_APART: f64 = 0.1;
 
 /// What the `DERMIS_skin` extension of the first skin says, when this version understands it.
 ///
-/// `bones` are the bones of that skin's joints: the block counts joints, the record bones.
+/// `bones` are the bones of that skin's joints: the block counts joints, the record bones. Its drivers
+/// still count joints, until [`apply`].
 pub(super) fn read(
     schema: &Schema,
     bones: &[BoneId],
@@ -60,31 +61,9 @@ pub(super) fn read(
              joint statistics were ignored"
         ));
     }
-    let mut drivers = record.drivers.iter_mut();
-    let known = drivers.all(|driver| {
-        driver.bones_mut().all(|joint| match bone(*joint) {
-            Some(bone) => {
-                *joint = bone;
-                true
-            }
-            None => false,
-        })
-    });
-    if !known {
-        record.drivers.clear();
-        notes.push(drivers_left("they read joints that the skin does not have"));
-    }
     record.derived = derived.unwrap_or_default();
     record.joints = joints.unwrap_or_default();
     Some(record)
-}
-
-/// The note for drivers that do not fit the file.
-pub(super) fn drivers_left(why: &str) -> String {
-    format!(
-        "the drivers of the {} block were left, because {why}: the clips alone move what they drove",
-        SkinRecord::EXTENSION
-    )
 }
 
 /// Whether an exact model rests where its plain stand-in does; where not, a note says so.
@@ -164,7 +143,5 @@ pub(super) fn apply(record: &mut SkinRecord, skin: &mut Skin, notes: &mut Vec<St
         record.derived.clear();
     }
     skin.derived.clone_from(&record.derived);
-    if skin.drivers.is_empty() {
-        record.drivers.clear();
-    }
+    record.drivers = DriverRecord::all_of(skin);
 }

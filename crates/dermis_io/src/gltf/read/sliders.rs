@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dermis::pose_space::Driver;
+use dermis::rig::BoneId;
 use dermis::skin::Coefficient;
 use serde_json::Value;
 
-use super::record::drivers_left;
 use super::scene::Instance;
 use super::schema::{self, Schema};
-use crate::DriverRecord;
+use crate::{DriverRecord, SkinRecord};
 
 /// The coefficients of a file.
 #[derive(Debug, Default)]
@@ -34,20 +34,32 @@ struct Targets {
 impl Sliders {
     /// Numbers every morph target of every mesh node.
     ///
-    /// Drivers that do not fit the file, or a skeleton of so many bones, are left with a note.
+    /// `bones` are those of the joints that drivers read, of so many in all. Drivers that do not fit
+    /// are left with a note.
     pub(super) fn read(
         schema: &Schema,
         instances: &[Instance],
         drivers: &[DriverRecord],
+        bones: &[BoneId],
         bone_count: usize,
         notes: &mut Vec<String>,
     ) -> Self {
         let targets: Vec<Targets> = instances.iter().map(|i| targets(schema, i)).collect();
         let node_count = schema.nodes.len();
         if !drivers.is_empty() {
-            match Self::by_name(&targets, node_count, drivers, bone_count) {
+            let given = |list| Self::by_name(&targets, node_count, list, bones, bone_count);
+            let why = match given(drivers) {
                 Ok(sliders) => return sliders,
-                Err(why) => notes.push(drivers_left(&why)),
+                Err(why) => why,
+            };
+            notes.push(format!(
+                "the drivers of the {} block were left, because {why}: the clips alone move what \
+                 they drove",
+                SkinRecord::EXTENSION
+            ));
+            // Names still say which targets are one coefficient.
+            if let Ok(sliders) = given(&[]) {
+                return sliders;
             }
         }
         Self::in_order(targets, node_count)
@@ -70,45 +82,43 @@ impl Sliders {
         targets: &[Targets],
         node_count: usize,
         drivers: &[DriverRecord],
+        bones: &[BoneId],
         bone_count: usize,
     ) -> Result<Self, String> {
-        let first_of_name = first_of_each_name(targets)?;
-        let mut driven: BTreeMap<String, usize> = BTreeMap::new();
-        for output in drivers.iter().flat_map(|driver| &driver.outputs) {
-            let name = schema::shorten_name(output);
-            if !first_of_name.names.contains_key(&*name) {
-                return Err(format!("there is no morph target {name}"));
-            }
-            if driven.contains_key(&name) {
-                return Err(format!("morph target {name} is driven twice"));
-            }
-            driven.insert(name, driven.len());
-        }
+        let firsts = first_of_each_name(targets)?;
+        let outputs = output_names(drivers)?;
         // What a pose gives comes first, in the order of the file.
-        let posed_count = first_of_name.order.len() - driven.len();
-        let mut coefficients = Vec::with_capacity(first_of_name.order.len());
-        let mut number_of: BTreeMap<&str, usize> = BTreeMap::new();
-        for target in &first_of_name.order {
-            if !driven.contains_key(&target.name) {
-                number_of.insert(&target.name, coefficients.len());
-                coefficients.push((*target).clone());
-            }
+        let is_driven: BTreeSet<&String> = outputs.iter().collect();
+        let posed = firsts
+            .iter()
+            .filter(|first| !is_driven.contains(&first.name));
+        let mut coefficients: Vec<Coefficient> = posed.map(|&first| first.clone()).collect();
+        let posed_count = coefficients.len();
+        let by_name: BTreeMap<&str, &Coefficient> =
+            firsts.iter().map(|&first| (&*first.name, first)).collect();
+        for name in &outputs {
+            let Some(&first) = by_name.get(&**name) else {
+                return Err(format!("there is no morph target {name}"));
+            };
+            coefficients.push(first.clone());
         }
-        let mut by_driver: Vec<(&str, usize)> = driven.iter().map(|(n, k)| (&**n, *k)).collect();
-        by_driver.sort_by_key(|(_, number)| *number);
-        for (name, number) in by_driver {
-            let target = first_of_name.names[name];
-            number_of.insert(&target.name, posed_count + number);
-            coefficients.push(target.clone());
-        }
+        let numbers = coefficients.iter().map(|c| &*c.name).zip(0..);
+        let number_of: BTreeMap<&str, usize> = numbers.collect();
         let number = |name: &str| number_of.get(&*schema::shorten_name(name)).copied();
         let driver = |record: &DriverRecord| {
-            let name = &record.name;
             let missing = |slider: &str| format!("there is no morph target {slider} to read");
+            let mut record = record.clone();
+            for joint in record.bones_mut() {
+                let Some(&bone) = bones.get(joint.index()) else {
+                    return Err(format!("there is no joint {} to read", joint.0));
+                };
+                *joint = bone;
+            }
             let driver = record.to_driver(number).map_err(missing)?;
             if record.outputs.len() != driver.output_count() {
                 return Err(format!(
-                    "driver {name} has {} outputs and {} rows of weights",
+                    "driver {} has {} outputs and {} rows of weights",
+                    record.name,
                     record.outputs.len(),
                     driver.output_count()
                 ));
@@ -117,10 +127,7 @@ impl Sliders {
             checked.map_err(|error| error.to_string())?;
             Ok(driver)
         };
-        let drivers = drivers
-            .iter()
-            .map(driver)
-            .collect::<Result<Vec<_>, String>>()?;
+        let drivers = drivers.iter().map(driver).collect::<Result<_, String>>()?;
         let mut of_node = vec![Vec::new(); node_count];
         for Targets { node, list } in targets {
             of_node[*node] = list.iter().map(|target| number_of[&*target.name]).collect();
@@ -156,29 +163,31 @@ fn targets(schema: &Schema, &Instance { node, mesh, .. }: &Instance) -> Targets 
     }
 }
 
-/// The first morph target of every name.
-struct Firsts<'a> {
-    order: Vec<&'a Coefficient>,
-    names: BTreeMap<&'a str, &'a Coefficient>,
-}
-
-/// Collects names over all meshes; within one mesh each must be there once.
-fn first_of_each_name(targets: &[Targets]) -> Result<Firsts<'_>, String> {
-    let mut firsts = Firsts {
-        order: Vec::new(),
-        names: BTreeMap::new(),
-    };
+/// The first morph target of every name, in order; within one mesh each name must be there once.
+fn first_of_each_name(targets: &[Targets]) -> Result<Vec<&Coefficient>, String> {
+    let mut firsts = Vec::new();
+    let mut seen = BTreeSet::new();
     for Targets { list, .. } in targets {
         let mut own = BTreeSet::new();
         for target in list {
             if !own.insert(&target.name) {
                 return Err(format!("a mesh has two morph targets {}", target.name));
             }
-            firsts.names.entry(&target.name).or_insert_with(|| {
-                firsts.order.push(target);
-                target
-            });
+            if seen.insert(&target.name) {
+                firsts.push(target);
+            }
         }
     }
     Ok(firsts)
+}
+
+/// What the drivers drive, one after the other; nothing may be driven twice.
+fn output_names(drivers: &[DriverRecord]) -> Result<Vec<String>, String> {
+    let outputs = drivers.iter().flat_map(|driver| &driver.outputs);
+    let names: Vec<String> = outputs.map(|name| schema::shorten_name(name)).collect();
+    let mut seen = BTreeSet::new();
+    match names.iter().find(|name| !seen.insert(*name)) {
+        None => Ok(names),
+        Some(twice) => Err(format!("morph target {twice} is driven twice")),
+    }
 }
