@@ -12,9 +12,6 @@ use dermis::{BoneId, Clip, ExampleSet, Pose, Skin, VertexProgram};
 use dermis_io::{Document, FallbackError, ProgramKind, SkinRecord, WriteOptions};
 use glam::{DVec3, DVec4};
 
-/// Of version 3: what is driven, and vertex 100 of the exact model and of its stand-in.
-const EXPECTED_3: ([f64; 2], DVec3, DVec3) = ([0.0; 2], DVec3::ZERO, DVec3::ZERO);
-
 #[test]
 fn version_1_loads_and_moves_as_it_did() {
     let path = support::repository().join("data/dermis_skin_v1.glb");
@@ -99,27 +96,20 @@ fn version_3_loads_and_is_driven_as_it_was() {
     let mut pose = skin.sample(&document.clips[0], 10.0 / 24.0);
     pose.coefficients = vec![0.75];
     let inputs = skin.run_pose_program(&pose).expect("its own clip");
-    let expected = EXPECTED_3.0;
-    for (found, expected) in inputs.coefficients[1..].iter().zip(expected) {
-        assert!((found - expected).abs() < 1e-6, "driven to {found}");
-    }
-    let posed = skin.evaluate(&pose).expect("its own clip");
-    assert!(
-        posed[100].distance(EXPECTED_3.1) < 1e-6,
-        "vertex 100 moved to {}",
-        posed[100]
-    );
+    let exact = skin.evaluate(&pose).expect("its own clip")[100];
     let program = document.fallback.expect("it has a stand-in");
     let plain = Skin {
         program: VertexProgram::Ssd(program),
         ..skin
     };
-    let posed = plain.evaluate(&pose).expect("its own clip");
-    assert!(
-        posed[100].distance(EXPECTED_3.2) < 1e-6,
-        "the stand-in's vertex 100 moved to {}",
-        posed[100]
-    );
+    let plain = plain.evaluate(&pose).expect("its own clip")[100];
+    let found = (&inputs.coefficients[1..], exact, plain);
+    let driven = [0.65231936, -0.02237254];
+    let off = (found.0.iter().zip(&driven)).map(|(a, b)| (a - b).abs());
+    let off = (off.fold(0.0, f64::max))
+        .max(exact.distance(DVec3::new(0.81768439, 0.15607069, -0.07064294)))
+        .max(plain.distance(DVec3::new(0.82574945, 0.11801277, -0.07315928)));
+    assert!(off < 1e-6, "driven, and vertex 100 of both: {found:?}");
 }
 
 /// What drives the skin of version 3: a shape for a bent elbow under load, and one for rest.
