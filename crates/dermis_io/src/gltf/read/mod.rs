@@ -107,7 +107,12 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
     let clips = animations::read(schema, &accessors, &targets, &mut notes)?;
     let mut fallback = None;
     let skin = match bones {
-        None => None,
+        None => {
+            if let Some(record) = &mut record {
+                record.drivers.clear();
+            }
+            None
+        }
         Some(bones) => {
             let wanted = record.as_ref().map(|record| record.program);
             let exact = points.exact.filter(|exact| {
