@@ -216,7 +216,7 @@ fn difference(a: &Skin, b: &Skin) -> f64 {
     most
 }
 
-/// Bones by three keys, and one slider by a stepped key: what is driven lies between.
+/// Bones by three keys, and all sliders by two: what is driven has keys between them in a file.
 fn clip(skin: &Skin) -> Clip {
     let times = vec![0.0, 0.5, 1.0];
     let rotations = skin.skeleton.ids().map(|bone| {
@@ -231,17 +231,14 @@ fn clip(skin: &Skin) -> Clip {
         };
         Channel::Rotation(bone, keys)
     });
-    let load = skin.coefficients.iter().position(|c| c.name == "load");
-    let load = Keys {
+    let all = |value: f64| vec![value; skin.posed_coefficient_count()];
+    let sliders = Keys {
         interpolation: Interpolation::Linear,
         times: vec![0.0, 1.0],
-        values: vec![
-            vec![0.0; load.expect("a slider") + 1],
-            vec![1.0; load.expect("a slider") + 1],
-        ],
+        values: vec![all(0.0), all(1.0)],
     };
     let mut channels: Vec<Channel> = rotations.collect();
-    channels.push(Channel::Coefficients(0, load));
+    channels.push(Channel::Coefficients(0, sliders));
     Clip {
         name: "move".to_owned(),
         channels,
