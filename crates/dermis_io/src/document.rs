@@ -31,7 +31,8 @@ pub struct Document {
     /// What plain players show of a skin that is no linear blend: its linear blend stand-in.
     ///
     /// Animation-space and multi-weight skins need one to be written as glTF
-    /// ([`dermis::fit::plain_fallback`] makes it), and have one after reading.
+    /// ([`dermis::fit::plain_fallback`] makes it), and have one after reading. Its corrections are
+    /// those of the skin: a writer takes them from there, and a reader gives them to both.
     pub fallback: Option<SsdProgram>,
     /// Bones without weights, when the file has poses but no skin.
     pub skeleton: Option<Skeleton>,

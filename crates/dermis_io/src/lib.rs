@@ -2,6 +2,7 @@
 
 mod atomic;
 mod document;
+mod driver_record;
 mod error;
 mod format;
 mod geometry;
@@ -16,6 +17,7 @@ mod sequence;
 
 pub use atomic::write_file;
 pub use document::{Document, FileFacts, Frame};
+pub use driver_record::{ControlRecord, DriverRecord};
 pub use error::{Fault, IoError};
 pub use format::{Format, WriteOptions, read, read_points, write};
 pub use materials::{Image, Materials};

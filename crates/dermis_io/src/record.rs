@@ -5,6 +5,8 @@ use dermis::measure::Measures;
 use dermis::rig::{DerivedBone, JointStatistics};
 use serde::{Deserialize, Serialize};
 
+use crate::DriverRecord;
+
 /// What the `DERMIS_skin` extension says about a skin.
 ///
 /// It hangs on the glTF skin, is never required, and is versioned: a reader takes every version
@@ -38,6 +40,9 @@ pub struct SkinRecord {
     /// Bones that nobody poses; the writer takes them from the skin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<DerivedBone>,
+    /// What sets morph targets from the pose; the writer takes them from the skin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drivers: Vec<DriverRecord>,
     /// How far each joint went in the poses that the skin was fitted to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<JointStatistics>,
@@ -74,7 +79,7 @@ impl SkinRecord {
     /// Name of the extension.
     pub const EXTENSION: &'static str = "DERMIS_skin";
     /// The version that this build writes.
-    pub const VERSION: u32 = 2;
+    pub const VERSION: u32 = 3;
 }
 
 impl Default for SkinRecord {
@@ -90,6 +95,7 @@ impl Default for SkinRecord {
             program: ProgramKind::Ssd,
             fallback: None,
             derived: Vec::new(),
+            drivers: Vec::new(),
             joints: Vec::new(),
         }
     }
@@ -137,7 +143,7 @@ mod tests {
         let record: SkinRecord = serde_json::from_str(text).expect("version 1");
         assert_eq!(record.program, ProgramKind::Ssd, "the only kind it had");
         assert!(
-            record.derived.is_empty() && record.joints.is_empty(),
+            record.derived.is_empty() && record.drivers.is_empty() && record.joints.is_empty(),
             "nothing else was known"
         );
     }

@@ -6,6 +6,8 @@ mod affine;
 mod clients;
 #[path = "glb_plays_elsewhere/documents.rs"]
 mod documents;
+#[path = "glb_plays_elsewhere/driven.rs"]
+mod driven;
 #[path = "glb_plays_elsewhere/exact.rs"]
 mod exact;
 #[path = "../../../tests/support/mod.rs"]

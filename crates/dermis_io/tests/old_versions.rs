@@ -4,10 +4,11 @@
 mod support;
 
 use dermis::fit::{SsdOptions, fit_ssd, plain_fallback};
+use dermis::pose_space::{Center, Control, InterpolateOptions, JointTurn, interpolate};
 use dermis::progress::Silent;
-use dermis::skin::LinearProgram;
+use dermis::skin::{Coefficient, Delta, LinearProgram};
 use dermis::synth::{ArmOptions, arm, arm_motion};
-use dermis::{Clip, ExampleSet, Pose, Skin, VertexProgram};
+use dermis::{BoneId, Clip, ExampleSet, Pose, Skin, VertexProgram};
 use dermis_io::{Document, FallbackError, ProgramKind, SkinRecord, WriteOptions};
 use glam::{DVec3, DVec4};
 
@@ -75,6 +76,76 @@ fn version_2_loads_and_moves_as_it_did() {
     );
 }
 
+#[test]
+fn version_3_loads_and_is_driven_as_it_was() {
+    let path = support::repository().join("data/dermis_skin_v3.glb");
+    let document = dermis_io::read(&path).expect("version 3 stays readable");
+    assert!(document.notes.is_empty(), "{:?}", document.notes);
+    let record = document.record.expect("it says how it was made");
+    assert_eq!(record.version, 3, "the version that was written");
+    assert_eq!(record.drivers.len(), 1, "one driver");
+    let skin = document.skin.expect("it has a skin");
+    let names: Vec<&str> = skin.coefficients.iter().map(|c| &*c.name).collect();
+    assert_eq!(
+        names,
+        ["load", "bent", "resting"],
+        "a slider, then what is driven"
+    );
+
+    // Values of the run that made the file.
+    let mut pose = skin.sample(&document.clips[0], 10.0 / 24.0);
+    pose.coefficients = vec![0.75];
+    let inputs = skin.run_pose_program(&pose).expect("its own clip");
+    let exact = skin.evaluate(&pose).expect("its own clip")[100];
+    let program = document.fallback.expect("it has a stand-in");
+    let plain = Skin {
+        program: VertexProgram::Ssd(program),
+        ..skin
+    };
+    let plain = plain.evaluate(&pose).expect("its own clip")[100];
+    let found = (&inputs.coefficients[1..], exact, plain);
+    let driven = [0.65231936, -0.02237254];
+    let off = (found.0.iter().zip(&driven)).map(|(a, b)| (a - b).abs());
+    let off = (off.fold(0.0, f64::max))
+        .max(exact.distance(DVec3::new(0.81768439, 0.15607069, -0.07064294)))
+        .max(plain.distance(DVec3::new(0.82574945, 0.11801277, -0.07315928)));
+    assert!(off < 1e-6, "driven, and vertex 100 of both: {found:?}");
+}
+
+/// What drives the skin of version 3: a shape for a bent elbow under load, and one for rest.
+fn drive(skin: &mut Skin) {
+    let load = Coefficient {
+        name: "load".to_owned(),
+        default: 0.0,
+    };
+    *skin = skin.clone().with_sliders([load]);
+    let center = |name: &str, angle: f64, load: f64| Center {
+        name: name.to_owned(),
+        point: vec![angle, load],
+        falloffs: vec![0.8, 0.6],
+    };
+    let controls = [
+        Control::Joint {
+            bone: BoneId(1),
+            turn: JointTurn::Hinge { axis: DVec3::Z },
+        },
+        Control::Slider { coefficient: 0 },
+    ];
+    let centers = [center("bent", 1.2, 1.0), center("rest", 0.0, 0.0)];
+    let options = InterpolateOptions::default();
+    let solved = interpolate("elbow", &controls, &centers, 2, &options).expect("two poses");
+    let shape = |vertices: std::ops::Range<u32>, value: DVec3| -> Vec<Delta<DVec3>> {
+        vertices.map(|index| Delta { index, value }).collect()
+    };
+    let shapes = vec![
+        shape(80..120, DVec3::new(0.0, 0.03, 0.01)),
+        shape(100..101, DVec3::new(0.01, 0.0, 0.02)),
+    ];
+    let names = ["bent", "resting"].map(str::to_owned).to_vec();
+    skin.push_driver(solved.driver, names, shapes)
+        .expect("it fits");
+}
+
 /// Writes a file of the newest version to where `DERMIS_WRITE_VERSION` says.
 #[test]
 #[ignore = "makes a file to keep: only for a new version of the format"]
@@ -91,12 +162,13 @@ fn make_a_file_of_this_version() {
     let set = character.examples;
     let examples = set.examples().iter();
     let poses: Vec<Pose> = examples.map(|e| e.pose.clone()).collect();
-    let skin = animation_space(&set);
+    let mut skin = animation_space(&set);
     let plain = plain_fallback(&skin, &poses, 4, &Silent).expect("it fits");
     eprintln!(
         "stand-in: rms {:.4}, max {:.4}",
         plain.rms_error, plain.max_error
     );
+    drive(&mut skin);
     let clip = Clip::from_poses("curl and turn", set.skeleton(), &poses, 24.0);
     let document = Document {
         mesh: set.rest().clone(),

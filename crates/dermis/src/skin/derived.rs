@@ -9,6 +9,8 @@ use crate::rig::{
 ///
 /// Half-way rotations of keys far apart are not the half-way rotations of what lies between them.
 const LONGEST_GAP: f64 = 1.0 / 30.0;
+/// Most keys that baking adds to a clip; one of more than 36 minutes gets longer gaps instead.
+const MOST_ADDED_KEYS: f64 = 65_536.0;
 /// Key times nearer to each other than this, in seconds, are one.
 const SAME_TIME: f64 = 1e-4;
 
@@ -54,7 +56,8 @@ impl Skin {
     ///
     /// Other channels stay as they are; what already moves a derived bone or a driven coefficient is
     /// replaced. The new ones have a linear key at every key time of the clip, and in between so many that no gap
-    /// is longer than a thirtieth of a second. They are exact at their keys.
+    /// is longer than a thirtieth of a second (in clips beyond half an hour, than a 65536th of the
+    /// clip). They are exact at their keys.
     ///
     /// # Errors
     /// [`SkinError::Rig`] when the clip does not belong to the skin's skeleton.
@@ -146,9 +149,11 @@ fn baking_times(clip: &Clip) -> Vec<f64> {
     keys.sort_by(f64::total_cmp);
     keys.dedup_by(|later, earlier| *later - *earlier < SAME_TIME);
     let mut times = Vec::with_capacity(keys.len());
+    let duration = keys.last().zip(keys.first()).map_or(0.0, |(b, a)| b - a);
+    let longest_gap = LONGEST_GAP.max(duration / MOST_ADDED_KEYS);
     for pair in keys.windows(2) {
         // A gap of a thirtieth, rounded to single precision, is not to be halved.
-        let parts = ((pair[1] - pair[0]) / LONGEST_GAP - 1e-3).ceil().max(1.0);
+        let parts = ((pair[1] - pair[0]) / longest_gap - 1e-3).ceil().max(1.0);
         let step = (pair[1] - pair[0]) / parts;
         times.extend((0..parts as usize).map(|part| pair[0] + part as f64 * step));
     }

@@ -8,6 +8,7 @@ use super::{
     VertexProgram, Weight,
 };
 use crate::pose_space::Driver;
+use crate::rig::Skeleton;
 
 impl Skin {
     /// How many coefficients a pose gives: those that are not driven.
@@ -155,11 +156,13 @@ impl MultiWeight {
 
 impl VertexProgram {
     /// Adds corrections given as rest-space displacements, in whatever form the program has.
-    fn push_corrections(
-        &mut self,
-        skeleton: &crate::rig::Skeleton,
-        shapes: Vec<Vec<Delta<DVec3>>>,
-    ) {
+    ///
+    /// [`VertexProgram::rest_corrections`] is the way back. A skin with the program needs as many
+    /// more coefficients.
+    ///
+    /// # Panics
+    /// When a displacement names a vertex, or an influence a bone, that does not exist.
+    pub fn push_corrections(&mut self, skeleton: &Skeleton, shapes: Vec<Vec<Delta<DVec3>>>) {
         let corrections = shapes.into_iter().map(|deltas| Correction { deltas });
         match self {
             Self::Ssd(SsdProgram {

@@ -6,6 +6,7 @@ mod driven;
 mod eval;
 mod playable;
 mod reach;
+mod rest_space;
 mod vertex_program;
 
 pub use crate::Rows;
@@ -65,6 +66,17 @@ pub enum SkinError {
     NotLinear {
         /// What kind of skin it is.
         program: &'static str,
+    },
+    /// A correction of animation-space vectors is no displacement of the rest shape.
+    #[error(
+        "correction {name} moves the influences of vertex {vertex} each in its own way, which is no \
+         displacement of the rest shape"
+    )]
+    NotInRestSpace {
+        /// Name or number of the correction.
+        name: String,
+        /// Index of the vertex.
+        vertex: usize,
     },
     /// An option is out of range.
     #[error("option {option}: {problem}")]

@@ -22,10 +22,10 @@ const TIMES: [f64; 4] = [0.0, 0.2, 0.5, 0.85];
 const COPIES: &str = "copies.glb";
 
 /// A document with its file's name, and the skin that plain players are to show.
-struct Case {
-    name: &'static str,
-    document: Document,
-    plain: Skin,
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) document: Document,
+    pub(crate) plain: Skin,
 }
 
 fn clip_poses(document: &Document) -> Vec<Pose> {
@@ -84,7 +84,7 @@ fn vectors(document: &Document) -> LinearProgram {
 
 /// Animation space, in one part and in parts with split vertices, with more than four influences,
 /// with weights below zero; multi-weight; dual quaternions.
-fn cases() -> Vec<Case> {
+pub(crate) fn exact_cases() -> Vec<Case> {
     let plain_tube = || plain(4, 4, Linear);
     let space = |name, document: Document| {
         let program = VertexProgram::Linear(vectors(&document));
@@ -166,7 +166,13 @@ fn copies() -> (Document, Skin) {
 }
 
 /// Compares what a player shows with a skin that has the document's first bones.
-fn compare(case: &str, document: &Document, skin: &Skin, times: &[f64], shown: &[Shown]) {
+pub(crate) fn compare(
+    case: &str,
+    document: &Document,
+    skin: &Skin,
+    times: &[f64],
+    shown: &[Shown],
+) {
     for (time, shown) in times.iter().zip(shown) {
         let mut pose = skin.sample(&document.clips[0], *time);
         pose.parent_from_bone.truncate(skin.skeleton.bone_count());
@@ -184,7 +190,7 @@ fn exact_files_are_valid_and_three_shows_the_stand_in() {
     };
     let folder = tempfile::tempdir().expect("a scratch folder");
     let mut files = Vec::new();
-    for case in cases() {
+    for case in exact_cases() {
         let file = write_into(folder.path(), case.name, &case.document);
         let shown = three_positions(&clients, &file, Some("bend"), &TIMES);
         compare(case.name, &case.document, &case.plain, &TIMES, &shown);
@@ -199,7 +205,7 @@ fn a_few_lines_in_three_show_the_exact_skin() {
         return;
     };
     let folder = tempfile::tempdir().expect("a scratch folder");
-    for case in cases() {
+    for case in exact_cases() {
         let skin = case.document.skin.as_ref().expect("it has a skin");
         if matches!(skin.program, VertexProgram::DualQuaternion(_)) {
             continue;
@@ -231,7 +237,7 @@ fn blender_shows_stand_ins_and_copies() {
         return;
     };
     let folder = tempfile::tempdir().expect("a scratch folder");
-    for case in cases() {
+    for case in exact_cases() {
         let file = write_into(folder.path(), case.name, &case.document);
         // Several times: what custom attributes can break in Blender depends on a hash's seed.
         let runs = if case.name.contains("split") { 4 } else { 1 };

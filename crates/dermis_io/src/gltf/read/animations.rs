@@ -8,19 +8,12 @@ use super::scene::{not_a_rotation, unit_quaternion};
 use super::schema::{self, Animation, AnimationSampler, Schema};
 use crate::Fault;
 
-/// The coefficients that a mesh node's morph targets became.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Coefficients {
-    pub(super) first: usize,
-    pub(super) count: usize,
-}
-
 /// What animations can move.
 pub(super) struct Targets<'a> {
     /// The bone of each node.
     pub(super) bones: &'a [Option<BoneId>],
-    /// The morph targets of each node.
-    pub(super) coefficients: &'a [Option<Coefficients>],
+    /// The coefficient of each morph target of each node.
+    pub(super) coefficients: &'a [Vec<usize>],
 }
 
 /// Reads every animation that moves something; what else it moves is ignored.
@@ -82,25 +75,29 @@ impl Reader<'_> {
                 continue;
             };
             schema::get(&schema.nodes, node, "node", &label)?;
-            let (bone, coefficients) = (targets.bones[node], targets.coefficients[node]);
-            let channel = match (&*channel.target.path, bone, coefficients) {
-                ("translation", Some(bone), _) => {
+            let (bone, coefficients) = (targets.bones[node], &targets.coefficients[node]);
+            let channel = match (&*channel.target.path, bone) {
+                ("translation", Some(bone)) => {
                     let keys = self.keys(sampler, &label, &["VEC3"], 1, vector)?;
                     Channel::Translation(bone, keys)
                 }
-                ("scale", Some(bone), _) => {
+                ("scale", Some(bone)) => {
                     let keys = self.keys(sampler, &label, &["VEC3"], 1, vector)?;
                     Channel::Scale(bone, keys)
                 }
-                ("rotation", Some(bone), _) => {
+                ("rotation", Some(bone)) => {
                     let mut keys = self.keys(sampler, &label, &["VEC4"], 1, quaternion)?;
                     normalize(&mut keys, &label)?;
                     Channel::Rotation(bone, keys)
                 }
-                ("weights", _, Some(Coefficients { first, count })) => {
+                ("weights", _) if !coefficients.is_empty() => {
                     let weights = |w: &[f32]| w.iter().copied().map(f64::from).collect();
+                    let count = coefficients.len();
                     let keys = self.keys(sampler, &label, &["SCALAR"], count, weights)?;
-                    Channel::Coefficients(first, keys)
+                    if !keys.times.is_empty() {
+                        channels.extend(weight_channels(coefficients, keys));
+                    }
+                    continue;
                 }
                 _ => continue,
             };
@@ -177,6 +174,27 @@ impl Reader<'_> {
         keys.times = kept;
         Ok(keys)
     }
+}
+
+/// Keys of a mesh's morph targets as channels, one for each run of coefficients in a row.
+fn weight_channels(coefficients: &[usize], keys: Keys<Vec<f64>>) -> Vec<Channel> {
+    let runs: Vec<&[usize]> = coefficients.chunk_by(|a, b| a + 1 == *b).collect();
+    if let [only] = runs[..] {
+        return vec![Channel::Coefficients(only[0], keys)];
+    }
+    let mut start = 0;
+    let channel = |run: &[usize]| {
+        let part = start..start + run.len();
+        start = part.end;
+        let values = keys.values.iter();
+        let keys = Keys {
+            interpolation: keys.interpolation,
+            times: keys.times.clone(),
+            values: values.map(|value| value[part.clone()].to_vec()).collect(),
+        };
+        Channel::Coefficients(run[0], keys)
+    };
+    runs.into_iter().map(channel).collect()
 }
 
 fn vector(v: &[f32]) -> DVec3 {

@@ -1,12 +1,10 @@
 //! The meshes of the scene, one copy for every node that draws one.
 
 use dermis::mesh::DrawPart;
-use dermis::skin::{Coefficient, Weight};
+use dermis::skin::Weight;
 use glam::DAffine3;
-use serde_json::Value;
 
 use super::accessor::Accessors;
-use super::animations::Coefficients;
 use super::bones::{Bones, Rigid};
 use super::exact;
 use super::influences::{self, Repairs};
@@ -14,7 +12,8 @@ use super::points::Vertices;
 use super::primitives::{Influences, LeftOut, Mode, Placement, Reader};
 use super::scene::{Instance, Scene};
 use super::schema::{self, Schema};
-use crate::Fault;
+use super::sliders::Sliders;
+use crate::{DriverRecord, Fault};
 
 /// Everything that the scene draws.
 pub(super) struct Meshes {
@@ -22,22 +21,26 @@ pub(super) struct Meshes {
     pub(super) parts: Vec<DrawPart>,
     /// The vertices of all parts.
     pub(super) vertices: Vertices,
-    /// One for every morph target of every mesh node.
-    pub(super) coefficients: Vec<Coefficient>,
-    /// Which of them belong to a node.
-    pub(super) coefficients_of_node: Vec<Option<Coefficients>>,
+    /// The coefficients that their morph targets became.
+    pub(super) sliders: Sliders,
 }
 
 /// Reads every primitive of every mesh node; without bones, placed where its node stands.
+///
+/// `drivers` are those of the first skin, as the file has them.
 pub(super) fn read(
     schema: &Schema,
     scene: &Scene,
     bones: Option<&Bones>,
+    drivers: &[DriverRecord],
     accessors: &Accessors<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Meshes, Fault> {
     check_size(schema, &scene.instances)?;
-    let (coefficients, coefficients_of_node) = coefficients(schema, &scene.instances);
+    let bone_count = bones.map_or(0, |bones| bones.skeleton.bone_count());
+    let joints = bones.and_then(|bones| bones.of_skin.get(&0));
+    let joints = joints.map_or(&[][..], Vec::as_slice);
+    let sliders = Sliders::read(schema, &scene.instances, drivers, joints, bone_count, notes);
     let mut collector = Collector {
         schema,
         scene,
@@ -52,16 +55,14 @@ pub(super) fn read(
         parts: Vec::new(),
     };
     for instance in &scene.instances {
-        let first = coefficients_of_node[instance.node].map_or(0, |c| c.first);
-        collector.instance(instance, first)?;
+        collector.instance(instance, &sliders.of_node[instance.node])?;
     }
     notes.extend(collector.reader.left_out.notes());
     notes.extend(collector.repairs.notes());
     Ok(Meshes {
         parts: collector.parts,
         vertices: collector.vertices,
-        coefficients,
-        coefficients_of_node,
+        sliders,
     })
 }
 
@@ -97,41 +98,6 @@ fn check_size(schema: &Schema, instances: &[Instance]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// One coefficient for every morph target of every mesh node.
-fn coefficients(
-    schema: &Schema,
-    instances: &[Instance],
-) -> (Vec<Coefficient>, Vec<Option<Coefficients>>) {
-    let mut coefficients = Vec::new();
-    let mut of_node = vec![None; schema.nodes.len()];
-    for &Instance { node, mesh, .. } in instances {
-        let mesh_name = schema.mesh_name(mesh);
-        let mesh = &schema.meshes[mesh];
-        let count = mesh.target_count();
-        if count == 0 {
-            continue;
-        }
-        of_node[node] = Some(Coefficients {
-            first: coefficients.len(),
-            count,
-        });
-        let defaults = schema.nodes[node].weights.as_ref();
-        let defaults = defaults.unwrap_or(&mesh.weights);
-        let names = mesh.extras.get("targetNames").and_then(Value::as_array);
-        for k in 0..count {
-            let name = names.and_then(|names| names.get(k)?.as_str());
-            coefficients.push(Coefficient {
-                name: match name {
-                    Some(name) => schema::shorten_name(name),
-                    None => format!("{mesh_name}.{k}"),
-                },
-                default: defaults.get(k).copied().unwrap_or(0.0),
-            });
-        }
-    }
-    (coefficients, of_node)
-}
-
 /// Collects the primitives of all mesh nodes.
 struct Collector<'a> {
     schema: &'a Schema,
@@ -145,7 +111,7 @@ struct Collector<'a> {
 
 impl Collector<'_> {
     /// Reads the primitives of one mesh node.
-    fn instance(&mut self, instance: &Instance, first_coefficient: usize) -> Result<(), Fault> {
+    fn instance(&mut self, instance: &Instance, coefficients: &[usize]) -> Result<(), Fault> {
         let mesh_name = self.schema.mesh_name(instance.mesh);
         let primitives = &self.schema.meshes[instance.mesh].primitives;
         for (p, primitive) in primitives.iter().enumerate() {
@@ -206,7 +172,7 @@ impl Collector<'_> {
                 rest_from_mesh,
                 influences,
                 exact,
-                first_coefficient,
+                coefficients,
             };
             let vertices = &mut self.vertices;
             let part = self

@@ -5,8 +5,8 @@
 //! nodes are baked into the positions.
 //!
 //! The steps, in order: split the file and load its buffers (`container`, `schema`), check the
-//! node tree (`scene`), make bones (`bones`), read every primitive of every mesh node
-//! (`meshes`, `primitives`, `influences`, all through the bounded decoder in `accessor`), join
+//! node tree (`scene`), make bones (`bones`), number the morph targets (`sliders`, and `record` for
+//! what drives them), read every primitive of every mesh node (`meshes`, `primitives`, `influences`, all through the bounded decoder in `accessor`), join
 //! vertices to points (`points`), then `animations` and `materials`.
 //!
 //! Not read: morph target normals and tangents, points and lines, cameras and lights.
@@ -39,6 +39,7 @@ mod primitives;
 mod record;
 mod scene;
 mod schema;
+mod sliders;
 #[cfg(test)]
 mod tests;
 
@@ -70,13 +71,21 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
     } else {
         None
     };
+    let joints = bones.as_ref().and_then(|bones| bones.of_skin.get(&0));
+    let mut record = record::read(schema, joints.map_or(&[], Vec::as_slice), &mut notes);
     let Meshes {
         mut parts,
         vertices,
-        coefficients,
-        coefficients_of_node,
-    } = meshes::read(schema, &scene, bones.as_ref(), &accessors, &mut notes)?;
-    let points = vertices.weld(coefficients.len(), &mut notes);
+        sliders,
+    } = meshes::read(
+        schema,
+        &scene,
+        bones.as_ref(),
+        record.as_ref().map_or(&[], |record| &record.drivers),
+        &accessors,
+        &mut notes,
+    )?;
+    let points = vertices.weld(sliders.coefficients.len(), &mut notes);
     let mut of_vertex = points.point_of_vertex.into_iter();
     for part in &mut parts {
         let count = part.points.len();
@@ -93,21 +102,28 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
     };
     let targets = Targets {
         bones: &bone_of_node,
-        coefficients: &coefficients_of_node,
+        coefficients: &sliders.of_node,
     };
     let clips = animations::read(schema, &accessors, &targets, &mut notes)?;
-    let joints = bones.as_ref().and_then(|bones| bones.of_skin.get(&0));
-    let mut record = record::read(schema, joints.map_or(&[], Vec::as_slice), &mut notes);
     let mut fallback = None;
     let skin = match bones {
-        None => None,
+        None => {
+            if let Some(record) = &mut record {
+                record.drivers.clear();
+            }
+            None
+        }
         Some(bones) => {
             let wanted = record.as_ref().map(|record| record.program);
             let exact = points.exact.filter(|exact| {
                 record::agrees_at_rest(exact, &points.program, &bones.skeleton, &mut notes)
             });
             let program = match exact {
-                Some(exact) => {
+                Some(mut exact) => {
+                    // Morph targets displace the rest shape of the exact model, too.
+                    let shapes = points.program.corrections.iter();
+                    let shapes = shapes.map(|shape| shape.deltas.clone()).collect();
+                    exact.push_corrections(&bones.skeleton, shapes);
                     fallback = Some(points.program);
                     exact
                 }
@@ -117,7 +133,8 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
                 }
                 None => VertexProgram::Ssd(points.program),
             };
-            let mut skin = Skin::new(bones.skeleton, program, coefficients)?;
+            let mut skin = Skin::new(bones.skeleton, program, sliders.coefficients)?
+                .with_drivers(sliders.drivers)?;
             if let Some(record) = &mut record {
                 record::apply(record, &mut skin, &mut notes);
             }

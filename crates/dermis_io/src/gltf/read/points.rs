@@ -39,7 +39,7 @@ pub(super) struct Vertices {
 pub(super) struct Points {
     pub(super) point_of_vertex: Vec<u32>,
     pub(super) program: SsdProgram,
-    /// The exact model that the program stands in for.
+    /// The exact model that the program stands in for, without the program's corrections.
     pub(super) exact: Option<VertexProgram>,
 }
 
@@ -132,7 +132,7 @@ impl Vertices {
         }
         let weight_row = |v: usize| self.weights.row(v).iter().copied();
         Points {
-            exact: self.exact(firsts.clone(), correction_count, notes),
+            exact: self.exact(firsts.clone(), notes),
             program: SsdProgram {
                 rest_positions: firsts.clone().map(|v| self.positions[v]).collect(),
                 weights: firsts.map(weight_row).collect(),
@@ -146,7 +146,6 @@ impl Vertices {
     fn exact(
         &self,
         firsts: impl Iterator<Item = usize> + Clone,
-        correction_count: usize,
         notes: &mut Vec<String>,
     ) -> Option<VertexProgram> {
         let (kind, parts) = match (self.parts_with_linear, self.parts_with_multi) {
@@ -163,9 +162,6 @@ impl Vertices {
         };
         if parts != self.parts {
             return unused(format!("only {parts} of {} parts have them", self.parts));
-        }
-        if correction_count > 0 {
-            return unused("the file has morph targets, which act on plain weights".to_owned());
         }
         Some(match kind {
             Exact::Linear => VertexProgram::Linear(LinearProgram {

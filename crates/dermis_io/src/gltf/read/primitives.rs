@@ -12,14 +12,14 @@ use crate::Fault;
 use crate::gltf::names::{Exact, Name};
 
 /// What moves a primitive's vertices, and where they rest.
-pub(super) struct Placement {
+pub(super) struct Placement<'a> {
     /// Takes the file's coordinates to rest space.
     pub(super) rest_from_mesh: DAffine3,
     pub(super) influences: Influences,
     /// What the influences stand in for.
     pub(super) exact: Option<ExactRows>,
-    /// The coefficient of the primitive's first morph target.
-    pub(super) first_coefficient: usize,
+    /// The coefficient of each morph target.
+    pub(super) coefficients: &'a [usize],
 }
 
 /// How bones act on a primitive.
@@ -151,7 +151,7 @@ impl Reader<'_> {
         mode: Mode,
         label: &str,
         positions: &[DVec3],
-        placement: &Placement,
+        placement: &Placement<'_>,
         vertices: &mut Vertices,
     ) -> Result<DrawPart, Fault> {
         if let Some(material) = primitive.material {
@@ -184,8 +184,10 @@ impl Reader<'_> {
                         format!("{delta} at vertex {v}"),
                     ));
                 }
-                deltas.push(((placement.first_coefficient + m) as u32, delta));
+                deltas.push((placement.coefficients[m] as u32, delta));
             }
+            // Copies of one point may be in meshes that have their targets in other orders.
+            deltas.sort_by_key(|(coefficient, _)| *coefficient);
             let weights = match &placement.influences {
                 Influences::Same(weights) => weights,
                 Influences::PerVertex(rows) => rows.row(v),

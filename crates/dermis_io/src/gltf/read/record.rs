@@ -7,7 +7,7 @@ use glam::{DAffine3, DVec3};
 use serde_json::Value;
 
 use super::schema::Schema;
-use crate::{ProgramKind, SkinRecord};
+use crate::{DriverRecord, ProgramKind, SkinRecord};
 
 /// How far, on average and as a share of the diagonal, an exact model may rest from the plain one.
 ///
@@ -17,7 +17,8 @@ const MOST_APART: f64 = 0.1;
 
 /// What the `DERMIS_skin` extension of the first skin says, when this version understands it.
 ///
-/// `bones` are the bones of that skin's joints: the block counts joints, the record bones.
+/// `bones` are the bones of that skin's joints: the block counts joints, the record bones. Its drivers
+/// still count joints, until [`apply`].
 pub(super) fn read(
     schema: &Schema,
     bones: &[BoneId],
@@ -142,4 +143,5 @@ pub(super) fn apply(record: &mut SkinRecord, skin: &mut Skin, notes: &mut Vec<St
         record.derived.clear();
     }
     skin.derived.clone_from(&record.derived);
+    record.drivers = DriverRecord::all_of(skin);
 }

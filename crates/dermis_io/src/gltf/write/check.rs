@@ -3,36 +3,73 @@
 //! Documents made by hand, or joined from several files, can disagree with themselves: the fields
 //! are public. Everything after these checks may index without looking.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use dermis::mesh::{DrawPart, MeshError};
+use dermis::pose_space::Driver;
 use dermis::rig::{Channel, Clip, RigError};
 use dermis::skin::{Skin, SkinError, SsdProgram, VertexProgram};
 
 use crate::{Document, Fault};
 
-/// The linear blend program that the plain part of a document's file holds; `None` without a skin.
-pub(super) fn plain_program(document: &Document) -> Result<Option<&SsdProgram>, Fault> {
-    let Some(skin) = &document.skin else {
-        return Ok(None);
-    };
-    match &skin.program {
-        VertexProgram::Ssd(ssd) => Ok(Some(ssd)),
-        VertexProgram::DualQuaternion(dual) => Ok(Some(&dual.weighted)),
+/// The linear blend program that the plain part of a document's file holds, without a skin `None`.
+///
+/// That of an exact model is the document's stand-in with the model's own corrections, which are
+/// displacements of the rest shape for both.
+fn plain_program<'a>(skin: &'a Skin, document: &'a Document) -> Result<Cow<'a, SsdProgram>, Fault> {
+    let program = &skin.program;
+    let fallback = match program {
+        VertexProgram::Ssd(ssd) => return Ok(Cow::Borrowed(ssd)),
+        VertexProgram::DualQuaternion(dual) => return Ok(Cow::Borrowed(&dual.weighted)),
         VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => match &document.fallback {
-            Some(plain) => Ok(Some(plain)),
-            None => Err(Fault::unsupported(
-                format!("{} without a plain fallback in glTF", skin.program.name()),
-                "give the document the linear blend skin that other programs shall play",
-            )),
+            Some(plain) => plain,
+            None => {
+                return Err(Fault::unsupported(
+                    format!("{} without a plain fallback in glTF", program.name()),
+                    "give the document the linear blend skin that other programs shall play",
+                ));
+            }
         },
-        other => Err(Fault::unsupported(
-            format!("{} in glTF", other.name()),
-            "fit with another method",
-        )),
+        other => {
+            return Err(Fault::unsupported(
+                format!("{} in glTF", other.name()),
+                "fit with another method",
+            ));
+        }
+    };
+    check_exact(skin, document.mesh.vertex_count())?;
+    if program.correction_count() == 0 && fallback.corrections.is_empty() {
+        return Ok(Cow::Borrowed(fallback));
+    }
+    let corrections = program.rest_corrections(&skin.skeleton);
+    let corrections = corrections.map_err(|error| named(error, skin))?;
+    Ok(Cow::Owned(SsdProgram {
+        corrections,
+        ..fallback.clone()
+    }))
+}
+
+/// The error with the name of the correction in the place of its number.
+fn named(error: SkinError, skin: &Skin) -> SkinError {
+    match error {
+        SkinError::NotInRestSpace { name, vertex } => {
+            let coefficient = name
+                .parse()
+                .ok()
+                .and_then(|m: usize| skin.coefficients.get(m));
+            let name = coefficient.map_or(name, |coefficient| coefficient.name.clone());
+            SkinError::NotInRestSpace { name, vertex }
+        }
+        other => other,
     }
 }
 
-/// Checks everything that is counted or indexed.
-pub(super) fn check(document: &Document, parts: &[DrawPart]) -> Result<(), Fault> {
+/// Checks everything that is counted or indexed, and gives the program of the plain part.
+pub(super) fn check<'a>(
+    document: &'a Document,
+    parts: &[DrawPart],
+) -> Result<Option<Cow<'a, SsdProgram>>, Fault> {
     let vertex_count = document.mesh.vertex_count();
     if !parts.iter().any(|part| !part.points.is_empty()) {
         return Err(Fault::malformed(
@@ -49,13 +86,14 @@ pub(super) fn check(document: &Document, parts: &[DrawPart]) -> Result<(), Fault
             document.materials.materials.len(),
         )?;
     }
-    if let (Some(skin), Some(plain)) = (&document.skin, plain_program(document)?) {
-        check_exact(skin, vertex_count)?;
-        check_skin(skin, plain, vertex_count)?;
+    if let Some(skin) = &document.skin {
+        let plain = plain_program(skin, document)?;
+        check_skin(skin, &plain, vertex_count)?;
+        check_drivers(skin)?;
         for clip in &document.clips {
             check_clip(clip, skin)?;
         }
-        return Ok(());
+        return Ok(Some(plain));
     }
     for frame in &document.frames {
         if frame.positions.len() != vertex_count {
@@ -74,7 +112,7 @@ pub(super) fn check(document: &Document, parts: &[DrawPart]) -> Result<(), Fault
             rate.to_string(),
         ));
     }
-    Ok(())
+    Ok(None)
 }
 
 fn check_part(
@@ -163,18 +201,6 @@ fn check_part(
 /// Checks a program that stands beside the plain one.
 fn check_exact(skin: &Skin, vertex_count: usize) -> Result<(), Fault> {
     let program = &skin.program;
-    if !matches!(
-        program,
-        VertexProgram::Linear(_) | VertexProgram::MultiWeight(_)
-    ) {
-        return Ok(());
-    }
-    if program.correction_count() > 0 || !skin.coefficients.is_empty() {
-        return Err(Fault::unsupported(
-            format!("{} with corrections in glTF", program.name()),
-            "plain morph targets cannot stand for them; write a skin without sliders",
-        ));
-    }
     if program.vertex_count() != vertex_count {
         return Err(SkinError::CountMismatch {
             what: "rows of influences",
@@ -184,8 +210,43 @@ fn check_exact(skin: &Skin, vertex_count: usize) -> Result<(), Fault> {
         .into());
     }
     // The skin's own check, because its fields may have changed since it was made.
-    Skin::new(skin.skeleton.clone(), program.clone(), Vec::new())?;
+    Skin::new(
+        skin.skeleton.clone(),
+        program.clone(),
+        skin.coefficients.clone(),
+    )?;
     Ok(())
+}
+
+/// Checks drivers, which files tie to coefficients by name.
+fn check_drivers(skin: &Skin) -> Result<(), Fault> {
+    if skin.drivers.is_empty() {
+        return Ok(());
+    }
+    let outputs: usize = skin.drivers.iter().map(Driver::output_count).sum();
+    let Some(posed) = skin.coefficients.len().checked_sub(outputs) else {
+        return Err(SkinError::CountMismatch {
+            what: "coefficients to drive",
+            expected: outputs,
+            found: skin.coefficients.len(),
+        }
+        .into());
+    };
+    for driver in &skin.drivers {
+        let checked = driver.check(skin.skeleton.bone_count(), posed);
+        checked.map_err(SkinError::from)?;
+    }
+    let mut names = BTreeSet::new();
+    match (skin.coefficients.iter()).find(|c| !names.insert(&*c.name)) {
+        None => Ok(()),
+        Some(twice) => Err(Fault::unsupported(
+            format!(
+                "a skin with drivers and two coefficients named {:?} in glTF",
+                twice.name
+            ),
+            "drivers find coefficients by name, so give each its own",
+        )),
+    }
 }
 
 fn check_skin(skin: &Skin, ssd: &SsdProgram, vertex_count: usize) -> Result<(), Fault> {
@@ -264,6 +325,7 @@ fn check_clip(clip: &Clip, skin: &Skin) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use dermis::mesh::DrawMesh;
+    use dermis::pose_space::{Control, JointTurn, Kernel};
     use dermis::rig::{Interpolation, Keys};
     use dermis::skin::{Coefficient, Correction, Delta, LinearProgram, Weight};
     use dermis::{BoneId, Skeleton, TriMesh};
@@ -329,10 +391,35 @@ mod tests {
         }
     }
 
+    fn hinge(axis: DVec3) -> Control {
+        Control::Joint {
+            bone: BoneId(0),
+            turn: JointTurn::Hinge { axis },
+        }
+    }
+
+    /// Drives one output by how far the bone has turned.
+    fn driver() -> Driver {
+        Driver {
+            name: "up".to_owned(),
+            controls: vec![hinge(DVec3::Z)],
+            kernel: Kernel::Gaussian,
+            centers: Vec::new(),
+            weights: vec![Vec::new()],
+            linear: vec![vec![0.0, 1.0]],
+        }
+    }
+
+    fn drive(document: &mut Document) {
+        let skin = document.skin.as_mut().expect("it has a skin");
+        let (names, shapes) = (vec!["up".to_owned()], vec![Vec::new()]);
+        skin.push_driver(driver(), names, shapes).expect("it fits");
+    }
+
     #[test]
     fn documents_that_disagree_with_themselves_are_refused() {
         type Damage = fn(&mut Document);
-        let damages: [(&str, Damage); 26] = [
+        let damages: [(&str, Damage); 29] = [
             ("at least one vertex", |d| *d = Document::default()),
             ("points below 3, found point 3", |d| {
                 d.draw.parts[0].points[0] = 3;
@@ -383,10 +470,33 @@ mod tests {
                 let skin = d.skin.as_mut().expect("it has a skin");
                 skin.program = VertexProgram::Linear(LinearProgram::default());
             }),
-            ("animation space with corrections", |d| {
+            ("correction lift moves the influences of vertex 1", |d| {
                 d.fallback = Some(ssd(d).clone());
                 let skin = d.skin.as_mut().expect("it has a skin");
                 *skin = skin.to_linear().expect("linear blend is linear");
+                if let VertexProgram::Linear(linear) = &mut skin.program {
+                    linear.corrections[0].deltas[0].value.w = 0.5;
+                }
+            }),
+            ("two coefficients named \"lift\"", |d| {
+                let skin = d.skin.as_mut().expect("it has a skin");
+                let again = vec!["lift".to_owned()];
+                let shape = vec![Vec::new()];
+                skin.push_driver(driver(), again, shape).expect("it fits");
+            }),
+            ("driver up: its axis", |d| {
+                drive(d);
+                let skin = d.skin.as_mut().expect("it has a skin");
+                let axis = DVec3::splat(f64::NAN);
+                skin.drivers[0].controls[0] = hinge(axis);
+            }),
+            ("2 coefficients to drive, found 1", |d| {
+                drive(d);
+                let skin = d.skin.as_mut().expect("it has a skin");
+                skin.drivers.push(driver());
+                skin.coefficients.pop();
+                ssd(d).corrections.pop();
+                d.clips.clear();
             }),
             ("3 rows of influences, found 0", |d| {
                 d.clips.clear();

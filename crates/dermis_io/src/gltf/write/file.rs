@@ -5,6 +5,8 @@ use std::path::Path;
 
 use ::gltf::binary::{Glb, Header};
 use dermis::mesh::{DrawMesh, vertex_normals};
+use dermis::skin::{SkinError, SsdProgram};
+use dermis::{Clip, Skin};
 use gltf_json::extras::RawValue;
 use gltf_json::mesh::Primitive;
 use gltf_json::{Asset, Buffer, Index, Mesh, Node, Scene};
@@ -12,7 +14,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::builder::Builder;
-use super::check::{check, plain_program};
+use super::check::check;
 use super::clips::{MorphedNode, add_clips, add_frames};
 use super::exact::ExactRows;
 use super::looks::{Looks, add_looks};
@@ -108,12 +110,12 @@ fn build(
     } else {
         &document.draw.parts
     };
-    check(document, parts)?;
+    let plain = check(document, parts)?;
+    let plain = plain.as_deref();
 
     let mut builder = Builder::default();
     let mut scene_nodes = Vec::new();
     let triangles = document.mesh.triangles();
-    let plain = plain_program(document)?;
     let rest = plain.map_or(document.mesh.positions(), |plain| &plain.rest_positions);
     let given = document.record.as_ref();
     let joints =
@@ -163,7 +165,7 @@ fn build(
     let primitives = (meshes.iter())
         .map(|mesh| surface.add_primitives(&mut builder, mesh.clone(), point_attribute))
         .collect::<Result<Vec<_>, Fault>>()?;
-    let shapes = morph_shapes(document)?;
+    let shapes = morph_shapes(document, plain)?;
     let targets = add_targets(&mut builder, &surface, &meshes, triangles, &smooth, &shapes)?;
 
     let mut morphed = Vec::new();
@@ -188,7 +190,10 @@ fn build(
         }
     }
     match &document.skin {
-        Some(skin) => add_clips(&mut builder, skin, &document.clips, &morphed)?,
+        Some(skin) => {
+            let clips = file_clips(skin, &document.clips)?;
+            add_clips(&mut builder, skin, &clips, &morphed)?;
+        }
         None => {
             let rate = document.frames_per_second;
             add_frames(&mut builder, document.frames.len(), rate, &morphed)?;
@@ -209,14 +214,35 @@ fn build(
 }
 
 /// What the rest shape can move towards: the corrections of a skin, or the frames of a sequence.
-fn morph_shapes(document: &Document) -> Result<Vec<Shape<'_>>, Fault> {
-    Ok(match (&document.skin, plain_program(document)?) {
-        (Some(skin), Some(plain)) => (plain.corrections.iter())
-            .zip(&skin.coefficients)
-            .map(|(correction, coefficient)| Shape::Correction(correction, coefficient))
-            .collect(),
-        _ => document.frames.iter().map(Shape::Frame).collect(),
-    })
+fn morph_shapes<'a>(
+    document: &'a Document,
+    plain: Option<&'a SsdProgram>,
+) -> Result<Vec<Shape<'a>>, Fault> {
+    let (Some(skin), Some(plain)) = (&document.skin, plain) else {
+        return Ok(document.frames.iter().map(Shape::Frame).collect());
+    };
+    // A still file is to show the default pose with what drivers make of it.
+    let default = skin.run_pose_program(&skin.skeleton.default_pose())?;
+    let named = skin.coefficients.iter().zip(default.coefficients);
+    Ok((plain.corrections.iter().zip(named))
+        .map(|(correction, (coefficient, default))| Shape::Correction {
+            correction,
+            name: &coefficient.name,
+            default,
+            // Drivers find it by its name.
+            must_stay: !skin.drivers.is_empty(),
+        })
+        .collect())
+}
+
+/// The clips that a file of a skin has: with everything that is driven, for players that know no
+/// drivers.
+fn file_clips<'a>(skin: &Skin, clips: &'a [Clip]) -> Result<Cow<'a, [Clip]>, Fault> {
+    if skin.drivers.is_empty() {
+        return Ok(Cow::Borrowed(clips));
+    }
+    let baked: Result<Vec<Clip>, SkinError> = clips.iter().map(|clip| skin.bake(clip)).collect();
+    Ok(Cow::Owned(baked?))
 }
 
 fn mesh_json(

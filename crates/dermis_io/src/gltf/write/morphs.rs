@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use dermis::mesh::vertex_normals;
-use dermis::skin::{Coefficient, Correction};
+use dermis::skin::Correction;
 use glam::DVec3;
 use gltf_json::mesh::MorphTarget;
 
@@ -16,7 +16,16 @@ use crate::{Fault, Frame};
 /// A shape that the rest shape can move towards.
 pub(super) enum Shape<'a> {
     /// A correction of the skin.
-    Correction(&'a Correction<DVec3>, &'a Coefficient),
+    Correction {
+        /// What it does at coefficient 1.
+        correction: &'a Correction<DVec3>,
+        /// Name shown to people.
+        name: &'a str,
+        /// How far it is switched on when nothing moves it.
+        default: f64,
+        /// Whether it needs a target even where it moves nothing: the first mesh has it then.
+        must_stay: bool,
+    },
     /// A mesh of a sequence.
     Frame(&'a Frame),
 }
@@ -34,7 +43,7 @@ impl Shape<'_> {
     /// Name shown to people.
     pub(super) fn name(&self) -> &str {
         match self {
-            Self::Correction(_, coefficient) => &coefficient.name,
+            Self::Correction { name, .. } => name,
             Self::Frame(frame) => &frame.name,
         }
     }
@@ -42,7 +51,7 @@ impl Shape<'_> {
     /// How far the shape is switched on when nothing moves it.
     pub(super) fn default_weight(&self) -> f64 {
         match self {
-            Self::Correction(_, coefficient) => coefficient.default,
+            Self::Correction { default, .. } => *default,
             Self::Frame(_) => 0.0,
         }
     }
@@ -51,7 +60,7 @@ impl Shape<'_> {
     fn positions(&self, rest: &[DVec3]) -> Cow<'_, [DVec3]> {
         match self {
             Self::Frame(frame) => Cow::Borrowed(&frame.positions),
-            Self::Correction(correction, _) => {
+            Self::Correction { correction, .. } => {
                 let mut moved = rest.to_vec();
                 for delta in &correction.deltas {
                     moved[delta.index as usize] += delta.value;
@@ -66,7 +75,9 @@ impl Shape<'_> {
         let mut points = surface.drawn(mesh).flat_map(|(_, part)| &part.points);
         match self {
             Self::Frame(_) => true,
-            Self::Correction(..) => points.any(|&p| moved[p as usize] != surface.rest[p as usize]),
+            Self::Correction { .. } => {
+                points.any(|&p| moved[p as usize] != surface.rest[p as usize])
+            }
         }
     }
 }
@@ -91,10 +102,20 @@ pub(super) fn add_targets(
     for (number, shape) in shapes.iter().enumerate() {
         let moved = shape.positions(surface.rest);
         let moved_smooth = vertex_normals(&moved, triangles);
-        for (mesh, targets) in meshes.iter().zip(&mut targets) {
-            if !shape.concerns(surface, mesh.clone(), &moved) {
-                continue;
-            }
+        let concerns = |mesh: &Range<usize>| shape.concerns(surface, mesh.clone(), &moved);
+        let mut concerned: Vec<bool> = meshes.iter().map(concerns).collect();
+        if let (
+            Shape::Correction {
+                must_stay: true, ..
+            },
+            false,
+            Some(first),
+        ) = (shape, concerned.contains(&true), concerned.first_mut())
+        {
+            *first = true;
+        }
+        let own = meshes.iter().zip(&mut targets).zip(concerned);
+        for ((mesh, targets), _) in own.filter(|(_, concerned)| *concerned) {
             targets.shapes.push(number);
             let parts = surface.drawn(mesh.clone());
             for ((part_number, part), list) in parts.zip(&mut targets.targets_of_part) {

@@ -1,5 +1,6 @@
 //! Bones to nodes, and the skin over them.
 
+use dermis::pose_space::Control;
 use dermis::rig::{BoneId, Trs};
 use dermis::skin::SsdProgram;
 use dermis::{Skeleton, Skin as ModelSkin};
@@ -9,7 +10,7 @@ use gltf_json::{Index, Skin, extensions};
 
 use super::builder::{Builder, Use};
 use crate::gltf::names::COMMON_ROOT;
-use crate::{Fault, ProgramKind, SkinRecord};
+use crate::{DriverRecord, Fault, ProgramKind, SkinRecord};
 
 /// Adds every bone as a node, so that node and bone numbers agree, and returns what the scene
 /// must hold.
@@ -66,7 +67,7 @@ fn trs_node(name: &str, trs: &Trs) -> Result<Node, Fault> {
 /// The bones that a file's skin lists as joints.
 ///
 /// All of them, in order, but for those that only carry others (see `Skeleton::is_carrier`), as far
-/// as no vertex, no derived bone and no statistics name them: engines pay for every joint, and a
+/// as no vertex, no derived bone, no driver and no statistics name them: engines pay for every joint, and a
 /// carrier has no bind matrix to lose.
 #[derive(Debug, Clone)]
 pub(super) struct Joints {
@@ -87,6 +88,16 @@ impl Joints {
         skin.program.bones().for_each(&mut name);
         plain.weights.items().iter().for_each(|w| name(w.bone));
         (skin.derived.iter()).for_each(|d| [d.bone, d.of].into_iter().for_each(&mut name));
+        for control in skin.drivers.iter().flat_map(|driver| &driver.controls) {
+            if let Control::Joint { bone, .. } = *control {
+                // The turn is measured between the rests of both.
+                let parent = skin.skeleton.bones()[bone.index()].parent;
+                [Some(bone), parent]
+                    .into_iter()
+                    .flatten()
+                    .for_each(&mut name);
+            }
+        }
         let statistics = record.map_or(&[][..], |record| &record.joints);
         statistics.iter().for_each(|joint| name(joint.bone));
         let bones: Vec<BoneId> = (skin.skeleton.ids())
@@ -120,7 +131,11 @@ pub(super) fn file_record(
     given: Option<&SkinRecord>,
 ) -> Option<SkinRecord> {
     let program = ProgramKind::of(&skin.program)?;
-    if given.is_none() && program == ProgramKind::Ssd && skin.derived.is_empty() {
+    if given.is_none()
+        && program == ProgramKind::Ssd
+        && skin.derived.is_empty()
+        && skin.drivers.is_empty()
+    {
         return None;
     }
     let mut record = given.cloned().unwrap_or_else(|| SkinRecord {
@@ -136,6 +151,9 @@ pub(super) fn file_record(
         joint(&mut derived.bone);
         joint(&mut derived.of);
     }
+    record.drivers = DriverRecord::all_of(skin);
+    let drivers = record.drivers.iter_mut();
+    drivers.flat_map(DriverRecord::bones_mut).for_each(joint);
     for statistics in &mut record.joints {
         joint(&mut statistics.bone);
     }
@@ -201,9 +219,11 @@ fn matrix_columns(affine: &DAffine3) -> [f32; 16] {
 #[cfg(test)]
 mod tests {
     use dermis::VertexProgram;
+    use dermis::pose_space::{Driver, JointTurn, Kernel};
     use dermis::skin::Weight;
 
     use super::*;
+    use crate::ControlRecord;
 
     /// A skin without vertices, or with one on the bone that is given.
     fn skin(skeleton: Skeleton, bone: Option<u16>) -> ModelSkin {
@@ -258,6 +278,33 @@ mod tests {
         let written = file_record(&skin, &named, Some(&record)).expect("a record");
         let found: Vec<u16> = written.joints.iter().map(|s| s.bone.0).collect();
         assert_eq!(found, [0, 1, 2], "bones 0, 1 and 3");
+
+        let mut driven = skin;
+        let driver = Driver {
+            name: "wrist".to_owned(),
+            controls: vec![Control::Joint {
+                bone: BoneId(3),
+                turn: JointTurn::Free,
+            }],
+            kernel: Kernel::Gaussian,
+            centers: Vec::new(),
+            weights: vec![Vec::new()],
+            linear: Vec::new(),
+        };
+        let name = vec!["bulge".to_owned()];
+        (driven.push_driver(driver, name, vec![Vec::new()])).expect("it fits");
+        let read = joints(&driven, None);
+        assert_eq!(
+            read.bones,
+            [1, 2, 3].map(BoneId),
+            "a turn is measured against the rest of the bone above"
+        );
+        let written = file_record(&driven, &read, None).expect("drivers need a block");
+        let control = ControlRecord::Joint {
+            bone: BoneId(2),
+            turn: JointTurn::Free,
+        };
+        assert_eq!(written.drivers[0].controls, [control], "bone 3 is joint 2");
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn attributes_of_another_length_are_refused() {
 }
 
 #[test]
-fn one_part_without_its_share_or_a_morph_target_leaves_the_plain_weights() {
+fn one_part_without_its_share_leaves_the_plain_weights() {
     let mut file = animation_space();
     let mut bare = file.primitive().clone();
     for name in ["_AS_0", "_AS_1", "_ASJ_0"] {
@@ -146,12 +146,26 @@ fn one_part_without_its_share_or_a_morph_target_leaves_the_plain_weights() {
     let (skin, notes) = skin_and_notes(&file);
     assert!(matches!(skin.program, VertexProgram::Ssd(_)), "{notes:?}");
     assert!(notes[0].contains("only 1 of 2 parts"), "{notes:?}");
+}
 
+#[test]
+fn a_morph_target_displaces_the_rest_shape_of_the_exact_model() {
     let mut file = animation_space();
+    // The positions once more: everything twice as large.
     file.primitive()["targets"] = json!([{"POSITION": 0}]);
-    let (skin, notes) = skin_and_notes(&file);
-    assert!(matches!(skin.program, VertexProgram::Ssd(_)), "{notes:?}");
-    assert!(notes[0].contains("morph targets"), "{notes:?}");
+    let document = file.read();
+    assert!(document.notes.is_empty(), "{:?}", document.notes);
+    let skin = document.skin.expect("it has a skin");
+    assert!(matches!(skin.program, VertexProgram::Linear(_)), "exact");
+    let mut pose = skin.skeleton.rest_pose();
+    let small = skin.evaluate(&pose).expect("it fits");
+    pose.coefficients = vec![1.0];
+    let large = skin.evaluate(&pose).expect("it fits");
+    for (small, large) in small.iter().zip(&large) {
+        assert!(large.distance(2.0 * *small) < 1e-12, "{small} {large}");
+    }
+    let plain = document.fallback.expect("the stand-in");
+    assert_eq!(plain.corrections.len(), 1, "it has the target, too");
 }
 
 #[test]

@@ -92,6 +92,58 @@ fn exact() -> File {
     file
 }
 
+/// The exact skin with morph targets, drivers of every kind for two of them, and a clip.
+fn driven() -> File {
+    let mut file = super::exact::animation_space();
+    let targets: Vec<Value> = (0..3)
+        .map(|k| {
+            let mut deltas = [0.0; 9];
+            deltas[k] = 0.5;
+            json!({"POSITION": file.floats("VEC3", &deltas)})
+        })
+        .collect();
+    super::merge(file.primitive(), json!({ "targets": targets }));
+    let mesh = json!({"extras": {"targetNames": ["bent", "load", "far"]}, "weights": [0, 0.5, 0]});
+    super::merge(&mut file.json["meshes"][0], mesh);
+    let times = file.floats("SCALAR", &[0., 1.]);
+    let weights = file.floats("SCALAR", &[0., 0., 1., 1., 0.5, 0.]);
+    let turns = file.floats("VEC4", &[0., 0., 0., 1., 0., 0., 0.6, 0.8]);
+    let animation = json!({
+        "channels": [
+            {"sampler": 0, "target": {"node": 0, "path": "weights"}},
+            {"sampler": 1, "target": {"node": 2, "path": "rotation"}},
+        ],
+        "samplers": [{"input": times, "output": weights}, {"input": times, "output": turns}],
+    });
+    file.push("animations", animation);
+    let drivers = json!([
+        {
+            "name": "elbow", "outputs": ["bent"], "kernel": {"kind": "gaussian"},
+            "controls": [
+                {"kind": "joint", "bone": 1, "turn": "hinge", "axis": [0, 0, 1]},
+                {"kind": "slider", "name": "load"},
+            ],
+            "centers": [{"name": "bent", "point": [1, 1], "falloffs": [0.5, 0.5]}],
+            "weights": [[1]],
+        },
+        {
+            "name": "far", "outputs": ["far"], "kernel": {"kind": "shepard", "power": 2},
+            "controls": [{"kind": "joint", "bone": 1, "turn": "swingTwist", "axis": [1, 0, 0]}],
+            "centers": [
+                {"name": "a", "point": [0, 0, 0], "falloffs": [1]},
+                {"name": "b", "point": [0.5, 0, 0], "falloffs": [1]},
+            ],
+            "weights": [[0, 1]], "linear": [[0, 0.1, 0, 0]],
+        },
+    ]);
+    let block = json!({
+        "version": 3, "generator": "dermis", "method": "animation-space", "program": "linear",
+        "maxInfluences": 2, "drivers": drivers,
+    });
+    file.json["skins"][0]["extensions"] = json!({"DERMIS_skin": block});
+    file
+}
+
 /// Reads, and uses what was read: a document that breaks later is as bad as a panic.
 fn survives(bytes: &[u8]) -> bool {
     let Ok(document) = read(Path::new("t.gltf"), bytes) else {
@@ -127,6 +179,12 @@ fn the_whole_file_is_read_without_notes() {
     assert_eq!(record.joints.len(), 1, "statistics of one joint");
     let skin = document.skin.expect("it has a skin");
     assert_eq!(skin.derived, record.derived, "one derived bone");
+    let document = driven().read();
+    assert!(document.notes.is_empty(), "{:?}", document.notes);
+    let skin = document.skin.expect("it has a skin");
+    assert_eq!(skin.drivers.len(), 2, "both drivers");
+    let names: Vec<&str> = skin.coefficients.iter().map(|c| &*c.name).collect();
+    assert_eq!(names, ["load", "bent", "far"], "driven ones last");
 }
 
 #[test]
@@ -143,7 +201,7 @@ fn a_file_cut_off_anywhere_is_refused() {
 
 #[test]
 fn flipped_bytes_are_survived() {
-    let files = [everything().to_glb(), exact().to_glb()];
+    let files = [everything(), exact(), driven()].map(|file| file.to_glb());
     // Xorshift: the same bytes flip on every machine.
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let mut random = || {
@@ -153,7 +211,7 @@ fn flipped_bytes_are_survived() {
         state as usize
     };
     for round in 0..20_000 {
-        let mut broken = files[round % 2].clone();
+        let mut broken = files[round % 3].clone();
         for _ in 0..1 + random() % 4 {
             let at = random() % broken.len();
             broken[at] = random() as u8;
@@ -183,7 +241,7 @@ fn every_value_may_be_replaced_by_nonsense() {
         json!({}),
     ];
     let mut read_count = 0;
-    for file in [everything(), exact()] {
+    for file in [everything(), exact(), driven()] {
         let whole: Value = serde_json::from_str(&file.to_gltf()).expect("legal JSON");
         let mut places = Vec::new();
         pointers(&whole, String::new(), &mut places);
