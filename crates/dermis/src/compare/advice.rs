@@ -139,10 +139,12 @@ fn playable(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<Stri
     let (other, c) = exact
         .iter()
         .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))?;
-    // Players cannot place bones that follow from others: they play what was baked.
-    let baked = match c.report.skin.derived.is_empty() {
-        true => "",
-        false => " (in the clips of the file, into which its extra bones are baked)",
+    // Players cannot compute bones and weights that follow from others: they play what was baked.
+    let skin = &c.report.skin;
+    let baked = match (skin.derived.is_empty(), skin.drivers.is_empty()) {
+        (true, true) => "",
+        (false, true) => " (in the clips of the file, into which its extra bones are baked)",
+        (_, false) => " (in the clips of the file, into which the weights of its shapes are baked)",
     };
     if other.key() == method.key() {
         let alone = match exact.len() {

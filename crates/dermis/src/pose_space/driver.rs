@@ -160,7 +160,10 @@ impl Driver {
                 ));
             }
             if !center.point.iter().all(|x| x.is_finite())
-                || !center.falloffs.iter().all(|x| *x >= LEAST_FALLOFF && x.is_finite())
+                || !center
+                    .falloffs
+                    .iter()
+                    .all(|x| *x >= LEAST_FALLOFF && x.is_finite())
             {
                 return bad(format!(
                     "center {} has a coordinate that is not finite or a falloff that is not above 0",

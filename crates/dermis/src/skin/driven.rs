@@ -97,6 +97,22 @@ impl Skin {
         Ok(())
     }
 
+    /// The skin below everything that is driven: without drivers, their coefficients and corrections.
+    #[must_use]
+    pub fn without_drivers(&self) -> Self {
+        let posed = self.posed_coefficient_count();
+        let mut skin = self.clone();
+        skin.drivers.clear();
+        skin.coefficients.truncate(posed);
+        match &mut skin.program {
+            VertexProgram::Ssd(ssd) => ssd.corrections.truncate(posed),
+            VertexProgram::DualQuaternion(dual) => dual.weighted.corrections.truncate(posed),
+            VertexProgram::MultiWeight(multi) => multi.corrections.truncate(posed),
+            VertexProgram::Linear(linear) => linear.corrections.truncate(posed),
+        }
+        skin
+    }
+
     /// Overwrites the driven ones of all coefficients; the pose has all its bones.
     pub(super) fn drive(&self, parent_from_bone: &[DAffine3], coefficients: &mut [f64]) {
         let mut next = self.posed_coefficient_count();
@@ -307,6 +323,11 @@ mod tests {
             let mut unmoved = bent.clone();
             unmoved.coefficients.clear();
             let unmoved = plain.evaluate(&unmoved).expect("fits")[5];
+            let base = skin.without_drivers().evaluate(&bent).expect("fits")[5];
+            assert!(
+                base.distance(unmoved) < 1e-12,
+                "{name}: the base is still there"
+            );
             let expected = unmoved + frame * DVec3::new(0.1, 0.2, 0.3);
             assert!(
                 moved.distance(expected) < 1e-12,

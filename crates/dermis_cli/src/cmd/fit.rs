@@ -143,7 +143,9 @@ pub(crate) fn skin_document(
             (exact.skin, None)
         }
         VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => {
-            let plain = plain_fallback(&fitted.skin, &poses(prepared), PLAIN_INFLUENCES, talk)?;
+            // Shapes come on top of the stand-in as they do on the skin itself.
+            let below = fitted.skin.without_drivers();
+            let plain = plain_fallback(&below, &poses(prepared), PLAIN_INFLUENCES, talk)?;
             talk.remark(format!(
                 "note: stock players show linear blend skinning, {:.3}% of the size away from the \
                  skin in the examples' poses (root mean square; at most {:.2}%)",

@@ -113,7 +113,7 @@ impl<'a> PoseSolver<'a> {
     ///
     /// # Errors
     /// [`FitError::Skin`] when the skin is not linear, [`FitError::BadOption`] for options out of
-    /// range or a skin whose bones follow other bones, and [`FitError::NothingToFit`] without bones.
+    /// range or a skin whose bones or coefficients follow others, and [`FitError::NothingToFit`] without bones.
     pub fn new(skin: &'a Skin, options: &PoseOptions) -> Result<Self, FitError> {
         if options.max_rounds == 0 {
             return Err(FitError::BadOption {
@@ -125,6 +125,14 @@ impl<'a> PoseSolver<'a> {
             return Err(FitError::BadOption {
                 option: "skin",
                 problem: "poses cannot be solved for a skin with pseudo-bones: fit it without them"
+                    .to_owned(),
+            });
+        }
+        if !skin.drivers.is_empty() {
+            return Err(FitError::BadOption {
+                option: "skin",
+                problem: "poses cannot be solved for a skin whose shapes follow the pose: use the \
+                          skin that they were put on"
                     .to_owned(),
             });
         }
