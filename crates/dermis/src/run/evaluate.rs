@@ -313,16 +313,10 @@ impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
                     simd.prefetch(plane);
                 }
             }
-            let corrections = match skin.correction_starts.get(block..block + 2) {
-                Some(&[start, end]) => &skin.corrections[start as usize..end as usize],
-                _ => &[],
-            };
             let view = BlockView {
                 planes: &self.planes[first_plane..last_plane],
                 bones: &skin.bones[bones],
-                corrections,
-                correction_planes: &skin.correction_planes,
-                coefficients: self.job.inputs.coefficients,
+                corrections: (skin.corrections).of_block(block, self.job.inputs.coefficients),
                 palette: self.job.inputs.palette,
             };
             let [scratch_p, scratch_n] = &mut scratch;

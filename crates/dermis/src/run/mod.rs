@@ -78,6 +78,9 @@
 
 mod blocks;
 mod chain;
+mod corrections;
+mod drivers;
+mod elementary;
 mod evaluate;
 mod face_normals;
 mod kernel;
@@ -94,6 +97,7 @@ mod timeline;
 pub mod timing;
 
 pub use chain::{Mat3x4, PackedSkeleton};
+pub use drivers::PackedDrivers;
 pub use evaluate::{Frame, FrameInputs, Output};
 pub use face_normals::FaceNormals;
 pub use kernel::InstructionSet;
@@ -153,6 +157,9 @@ pub enum RunError {
         /// What was asked.
         set: InstructionSet,
     },
+    /// A driver does not fit the skin.
+    #[error(transparent)]
+    PoseSpace(#[from] crate::pose_space::PoseSpaceError),
     /// The skin has more than 2³² influences.
     #[error("a packed skin holds at most 2^32 influences")]
     TooLarge,
