@@ -7,6 +7,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
+use std::time::Duration;
 
 use dermis::mesh::vertex_normals;
 use dermis::pose_space::{
@@ -16,7 +17,7 @@ use dermis::rig::{Skeleton, Trs};
 use dermis::run::timing::{TimedOutput, TimingOptions, best_time, copy_bandwidth};
 use dermis::run::{
     BlockXyz, InstructionSet, NormalLength, Normals, Output, PackOptions, PackedDrivers,
-    PackedSkeleton, PackedSkin, PaletteEntry, Plane, PoseBuffer, Precision,
+    PackedSkeleton, PackedSkin, PaletteEntry, Plane, PoseBuffer, Precision, Stores,
 };
 use dermis::skin::{Coefficient, Delta, SsdProgram, Weight};
 use dermis::synth::{BodyOptions, body};
@@ -30,30 +31,21 @@ fn noise(index: usize, salt: f64) -> f64 {
     ((index as f64 + 1.0) * 12.9898 + salt * 78.233).sin() * 43_758.545 % 1.0
 }
 
-/// How a skin was timed and what it had to move.
-struct Row {
-    ns: f64,
-    bytes: usize,
-}
+/// One short run: rounds of them in turn are fairer than long ones one after the other.
+const QUICK: TimingOptions = TimingOptions {
+    runs: 1,
+    run_time: Duration::from_millis(15),
+    output: TimedOutput::Blocks,
+    threaded: false,
+};
 
-fn time(skin: &Skin, options: &PackOptions, coefficient: f32, output: TimedOutput) -> Row {
-    let packed = PackedSkin::new(skin, options).expect("packs");
+/// ns per vertex with all coefficients alike.
+fn time(skin: &Skin, packed: &PackedSkin, coefficient: f32) -> f64 {
     let rest = skin.skeleton.rest_pose();
     let mut frame = (packed.frame(&skin.run_pose_program(&rest).expect("fits"))).expect("fits");
     frame.coefficients.fill(coefficient);
-    let timing = TimingOptions {
-        output,
-        ..TimingOptions::default()
-    };
-    let timed = packed.time(&frame.inputs(), &timing).expect("sizes agree");
-    let mut bytes = timed.traffic.read + timed.traffic.written;
-    if coefficient == 0.0 {
-        bytes = 0;
-    }
-    Row {
-        ns: timed.ns_per_vertex,
-        bytes,
-    }
+    let timed = packed.time(&frame.inputs(), &QUICK).expect("sizes agree");
+    timed.ns_per_vertex
 }
 
 /// A body with ten corrections, each of which moves the same vertices.
@@ -96,11 +88,12 @@ fn corrections_table() {
     let count = made.skin.vertex_count();
     let near = corrected(&made.skin, |v| v < count / 5);
     let scattered = corrected(&made.skin, |v| v.wrapping_mul(2_654_435_761) % 5 == 0);
-    let options = |correction_precision, set| PackOptions {
+    let options = |correction_precision, set, stores| PackOptions {
         normals: Normals::Rest(normals.clone()),
         normal_length: NormalLength::AsBlended,
         correction_precision,
         instruction_set: Some(set),
+        stores,
         ..PackOptions::default()
     };
     let (full, half) = (Precision::Full, Precision::Quantized16);
@@ -110,7 +103,10 @@ fn corrections_table() {
     );
     println!("| what | ns/vertex | times base | bytes/vertex | times what a copy takes |");
     println!("| --- | ---: | ---: | ---: | ---: |");
-    for set in InstructionSet::available() {
+    let cases = InstructionSet::available().into_iter().rev().take(2);
+    let cases = cases.flat_map(|set| [Stores::Cached, Stores::Streamed].map(|s| (set, s)));
+    for (set, stores) in cases {
+        let linear = |skin: &Skin| skin.to_linear().expect("linear");
         let programs = [
             (
                 "linear blend",
@@ -120,44 +116,47 @@ fn corrections_table() {
             ),
             (
                 "linear",
-                made.skin.to_linear().expect("linear"),
-                near.to_linear().expect("linear"),
-                scattered.to_linear().expect("linear"),
+                linear(&made.skin),
+                linear(&near),
+                linear(&scattered),
             ),
         ];
         for (name, base, near, scattered) in programs {
+            let rows = [
+                ("base", &base, full, 1.0),
+                ("near, 16 bits", &near, half, 0.7),
+                ("near, 32 bits", &near, full, 0.7),
+                ("near, 16 bits, all off", &near, half, 0.0),
+                ("scattered, 16 bits", &scattered, half, 0.7),
+                ("scattered, 32 bits", &scattered, full, 0.7),
+            ];
+            let packed = rows.map(|(_, skin, precision, _)| {
+                PackedSkin::new(skin, &options(precision, set, stores)).expect("packs")
+            });
             // In turn, and again: the machine is not the same for a second.
-            let mut best: Vec<(String, Row)> = Vec::new();
+            let mut best = [f64::INFINITY; 6];
             let mut copied: f64 = 0.0;
-            for round in 0..5 {
-                let rows = [
-                    ("base", &base, full, 1.0),
-                    ("near, 16 bits", &near, half, 0.7),
-                    ("near, 32 bits", &near, full, 0.7),
-                    ("near, 16 bits, all off", &near, half, 0.0),
-                    ("scattered, 16 bits", &scattered, half, 0.7),
-                    ("scattered, 32 bits", &scattered, full, 0.7),
-                ];
-                for (k, (what, skin, precision, on)) in rows.into_iter().enumerate() {
-                    let row = time(skin, &options(precision, set), on, TimedOutput::Blocks);
-                    match round {
-                        0 => best.push((format!("{set:?} {name}, {what}"), row)),
-                        _ => best[k].1.ns = best[k].1.ns.min(row.ns),
-                    }
+            let bytes = |k: usize| {
+                let traffic = packed[k].traffic(TimedOutput::Blocks);
+                traffic.read + traffic.written
+            };
+            for _ in 0..15 {
+                for (k, (_, skin, _, on)) in rows.iter().enumerate() {
+                    best[k] = best[k].min(time(skin, &packed[k], *on));
                 }
-                let bandwidth = copy_bandwidth(best[0].1.bytes / 2, &TimingOptions::default());
+                let bandwidth = copy_bandwidth(bytes(1) / 2, &QUICK);
                 copied = copied.max(bandwidth.cached.max(bandwidth.streamed));
             }
-            for (what, row) in &best {
-                let per_vertex = row.bytes as f64 / count as f64;
+            for (k, (what, _, _, on)) in rows.iter().enumerate() {
+                let ratio = best[k] / best[0];
                 print!(
-                    "| {what:40} | {:.2} | {:.2} |",
-                    row.ns,
-                    row.ns / best[0].1.ns
+                    "| {set:?} {stores:?}, {name}, {what} | {:.2} | {ratio:.2} |",
+                    best[k]
                 );
-                match row.bytes {
-                    0 => println!("  |  |"),
-                    _ => println!(" {per_vertex:.1} | {:.2} |", row.ns * copied / per_vertex),
+                let per_vertex = bytes(k) as f64 / count as f64;
+                match *on == 0.0 {
+                    true => println!("  |  |"),
+                    false => println!(" {per_vertex:.1} | {:.2} |", best[k] * copied / per_vertex),
                 }
             }
             println!("copy: {copied:.1} GB/s");
@@ -168,7 +167,8 @@ fn corrections_table() {
         ("near", &near),
         ("scattered", &scattered),
     ] {
-        let packed = PackedSkin::new(skin, &options(half, InstructionSet::best())).expect("packs");
+        let options = options(half, InstructionSet::best(), Stores::Cached);
+        let packed = PackedSkin::new(skin, &options).expect("packs");
         println!(
             "{name}: padding {:.4}, bones per vertex {:.3}, largest step {:.1e}",
             packed.padding_ratio(),

@@ -268,6 +268,7 @@ fn corrections_of_sixteen_bits_keep_what_they_promise() {
             VertexProgram::Ssd(ssd) => mark(&mut moved, &ssd.corrections),
             VertexProgram::DualQuaternion(dual) => mark(&mut moved, &dual.weighted.corrections),
             VertexProgram::MultiWeight(multi) => mark(&mut moved, &multi.corrections),
+            other => panic!("no random skin is {}", other.name()),
         }
         let count = moved.iter().filter(|&&m| m).count();
         assert!(100 < count && count < 400, "some of 500: {count}");

@@ -71,6 +71,7 @@ pub struct PackedDrivers {
     /// The same as a list of coordinates.
     point: Vec<f64>,
     bumps: Vec<f64>,
+    outputs: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -90,7 +91,7 @@ struct PackedDriver {
     centers: Vec<CenterPlace>,
     /// Center by center, one per coordinate.
     points: Vec<f64>,
-    /// Output by output, one per center.
+    /// Center by center, one per output: sums that do not wait for each other.
     weights: Vec<f64>,
     /// Output by output, a constant and one per coordinate; or empty.
     linear: Vec<f64>,
@@ -158,6 +159,7 @@ impl PackedDrivers {
             places: Vec::with_capacity(most(|d| d.controls.len())),
             point: Vec::with_capacity(most(Driver::dimension)),
             bumps: Vec::with_capacity(most(|d| d.centers.len())),
+            outputs: Vec::with_capacity(most(Driver::output_count)),
             packed: Arc::new(Packed {
                 bone_count,
                 coefficient_count: skin.coefficients.len(),
@@ -189,17 +191,19 @@ impl PackedDrivers {
             self.places.clear();
             self.point.clear();
             self.bumps.clear();
+            self.outputs.clear();
             for input in &driver.inputs {
                 let place = input.place(pose);
                 input.push_coordinates(&place, &mut self.point);
                 self.places.push(place);
             }
             driver.push_bumps(&self.places, &self.point, &mut self.bumps);
-            for output in 0..driver.output_count {
-                let value = driver.output(output, &self.point, &self.bumps);
-                pose.coefficients_mut()[next] = value as f32;
-                next += 1;
+            driver.push_outputs(&self.point, &self.bumps, &mut self.outputs);
+            let driven = &mut pose.coefficients_mut()[next..next + driver.output_count];
+            for (coefficient, output) in driven.iter_mut().zip(&self.outputs) {
+                *coefficient = *output as f32;
             }
+            next += driver.output_count;
         }
         Ok(())
     }
@@ -226,15 +230,17 @@ impl PackedDriver {
                 });
             }
         }
-        let flat = |rows: &[Vec<f64>]| rows.iter().flatten().copied().collect();
+        let center_count = driver.centers.len();
+        let by_center =
+            (0..center_count).flat_map(|k| driver.weights.iter().map(move |row| row[k]));
         Self {
             inputs,
             kernel: driver.kernel,
-            center_count: driver.centers.len(),
+            center_count,
             centers,
             points: (driver.centers.iter().flat_map(|c| &c.point).copied()).collect(),
-            weights: flat(&driver.weights),
-            linear: flat(&driver.linear),
+            weights: by_center.collect(),
+            linear: driver.linear.iter().flatten().copied().collect(),
             output_count: driver.output_count(),
         }
     }
@@ -282,20 +288,21 @@ impl PackedDriver {
         sum
     }
 
-    fn output(&self, output: usize, point: &[f64], bumps: &[f64]) -> f64 {
-        let weights = &self.weights[output * bumps.len()..][..bumps.len()];
-        let mut sum = 0.0;
-        for (weight, bump) in weights.iter().zip(bumps) {
-            sum += weight * bump;
-        }
-        if !self.linear.is_empty() {
-            let row = &self.linear[output * (1 + point.len())..][..1 + point.len()];
-            sum += row[0];
-            for (weight, x) in row[1..].iter().zip(point) {
-                sum += weight * x;
+    fn push_outputs(&self, point: &[f64], bumps: &[f64], outputs: &mut Vec<f64>) {
+        outputs.resize(self.output_count, 0.0);
+        let rows = self.weights.chunks_exact(self.output_count.max(1));
+        for (row, bump) in rows.zip(bumps) {
+            for (output, weight) in outputs.iter_mut().zip(row) {
+                *output += weight * bump;
             }
         }
-        sum
+        let rows = self.linear.chunks_exact(1 + point.len());
+        for (output, row) in outputs.iter_mut().zip(rows) {
+            *output += row[0];
+            for (weight, x) in row[1..].iter().zip(point) {
+                *output += weight * x;
+            }
+        }
     }
 }
 

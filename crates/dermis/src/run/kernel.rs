@@ -60,24 +60,24 @@ pub(super) trait Kernel {
 pub(super) fn dispatch<K: Kernel>(set: InstructionSet, kernel: K) {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "avx2,fma")]
+        #[target_feature(enable = "avx2,fma,popcnt")]
         fn with_avx2<K: Kernel>(kernel: K, simd: Avx2) {
             kernel.run(simd);
         }
-        #[target_feature(enable = "avx512f,avx2,fma")]
+        #[target_feature(enable = "avx512f,avx2,fma,popcnt")]
         fn with_avx512<K: Kernel>(kernel: K, simd: Avx512) {
             kernel.run(simd);
         }
         match set {
             InstructionSet::Avx512 => {
                 if let Some(simd) = Avx512::detect() {
-                    // SAFETY: `simd` exists, so the machine has AVX-512F, AVX2 and FMA.
+                    // SAFETY: `simd` exists, so the machine has AVX-512F, AVX2, FMA and POPCNT.
                     return unsafe { with_avx512(kernel, simd) };
                 }
             }
             InstructionSet::Avx2 => {
                 if let Some(simd) = Avx2::detect() {
-                    // SAFETY: `simd` exists, so the machine has AVX2 and FMA.
+                    // SAFETY: `simd` exists, so the machine has AVX2, FMA and POPCNT.
                     return unsafe { with_avx2(kernel, simd) };
                 }
             }
@@ -200,12 +200,12 @@ impl Simd for Portable {
     }
 }
 
-/// Proof that the machine has AVX2 and FMA.
+/// Proof that the machine has AVX2, FMA and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx2(());
 
-/// Proof that the machine has AVX-512F, AVX2 and FMA.
+/// Proof that the machine has AVX-512F, AVX2, FMA and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx512(());
@@ -213,7 +213,10 @@ pub(super) struct Avx512(());
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
     fn detect() -> Option<Self> {
-        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Self(()))
+        let all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("popcnt");
+        all.then_some(Self(()))
     }
 }
 

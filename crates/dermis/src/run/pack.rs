@@ -95,7 +95,6 @@ impl PackedSkin {
             }
         };
         let corrections = PackedCorrections::new(
-            skin.vertex_count(),
             &plans,
             moves,
             matches!(source.kernel, KernelKind::Linear { .. }),
