@@ -46,13 +46,13 @@ def measure(folder, falloff=0.6):
 def table(folder, ours, one, everything):
     load = lambda name: np.fromfile(os.path.join(folder, name))
     milliseconds = lambda seconds: f"{1e3 * seconds:.3f}"
-    fit, evaluate = ours["solve"], ours["16"]["evaluateBlocks"]
+    fit, evaluate = ours["solve"], ours["16"]["blocks"]
     rows = []
     for name, which in [("16 bits", "16"), ("32 bits", "full")]:
         mine = ours[which]
         off = np.abs(load(f"ours_{which}") - load("scipy")).max()
-        for output, key in [("blocks", "evaluateBlocks"), ("vertices", "evaluateVertices")]:
-            what = f"dermis, {name}, {output}"
+        for key in ["blocks", "vertices", "threads"]:
+            what = f"dermis, {name}, {key if key != 'threads' else 'blocks, threads'}"
             rows.append((what, fit, fit + mine["pack"], mine[key], f"{off:.1e}"))
     for name, peer in [("1 thread", one), ("its own threads", everything)]:
         what = f"scipy {peer['version']}, {name}"

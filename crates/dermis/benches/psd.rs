@@ -348,7 +348,7 @@ fn against_scipy(folder: &Path) -> std::io::Result<()> {
         let mut palette = vec![PaletteEntry::default(); 1];
         pose.set_local(BoneId(0), &Trs::rigid(DQuat::IDENTITY, DVec3::ZERO));
         let mut blocks: Vec<BlockXyz> = vec![[Plane::ZERO; 3]; packed.block_count()];
-        let mut evaluate = |out: Output<'_>| {
+        let mut evaluate = |out: Output<'_>, threaded: bool| {
             for (slider, x) in pose.coefficients_mut().iter_mut().zip(asked) {
                 *slider = x as f32;
             }
@@ -361,19 +361,27 @@ fn against_scipy(folder: &Path) -> std::io::Result<()> {
                 palette: &palette,
                 coefficients: pose.coefficients(),
             };
-            packed.evaluate(&inputs, out).expect("sizes agree");
+            match threaded {
+                true => packed.evaluate_threaded(&inputs, out),
+                false => packed.evaluate(&inputs, out),
+            }
+            .expect("sizes agree");
         };
-        let evaluate_seconds = best_time(&timing, || {
-            evaluate(Output::Blocks {
-                positions: &mut blocks,
-                normals: None,
-            });
+        let [blocks_seconds, threads_seconds] = [false, true].map(|threaded| {
+            best_time(&timing, || {
+                let out = Output::Blocks {
+                    positions: &mut blocks,
+                    normals: None,
+                };
+                evaluate(out, threaded);
+            })
         });
         let vertices_seconds = best_time(&timing, || {
-            evaluate(Output::Vertices {
+            let out = Output::Vertices {
                 positions: &mut result,
                 normals: None,
-            });
+            };
+            evaluate(out, false);
         });
         write(
             folder,
@@ -381,8 +389,8 @@ fn against_scipy(folder: &Path) -> std::io::Result<()> {
             result.iter().flatten().map(|x| f64::from(*x)),
         )?;
         reports.push(format!(
-            "\"{name}\": {{\"pack\": {pack_seconds:e}, \"evaluateBlocks\": {evaluate_seconds:e}, \
-             \"evaluateVertices\": {vertices_seconds:e}}}"
+            "\"{name}\": {{\"pack\": {pack_seconds:e}, \"blocks\": {blocks_seconds:e}, \
+             \"vertices\": {vertices_seconds:e}, \"threads\": {threads_seconds:e}}}"
         ));
     }
     write(

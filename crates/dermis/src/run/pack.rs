@@ -96,7 +96,7 @@ impl PackedSkin {
         };
         let corrections = PackedCorrections::new(
             &plans,
-            moves,
+            &moves,
             matches!(source.kernel, KernelKind::Linear { .. }),
             options.correction_precision,
         )?;
