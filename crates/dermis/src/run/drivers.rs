@@ -58,7 +58,8 @@ use crate::skin::Skin;
 /// coefficient is rounded to 32. The weights are not kept in 32 bits: those of wide bumps are
 /// large and cancel, and the sculpted poses would be missed.
 ///
-/// **Cost.** Some 25 ns per joint, 5 ns per center and control, 1 ns per center and output.
+/// **Cost.** Time for every center, and for every center and control: 0.3 µs for one joint and ten
+/// poses, 0.5 µs for five joints.
 ///
 /// A bone's rotation is read from its rotation and the signs of its scale, which is the rotation
 /// nearest to its matrix; of a mirrored bone whose scales are equally large, one of the nearest.
