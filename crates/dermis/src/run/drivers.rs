@@ -22,7 +22,7 @@ use crate::skin::Skin;
 /// use dermis::run::{PackedDrivers, PoseBuffer};
 /// use dermis::skin::Delta;
 /// use dermis::synth::{TubeOptions, tube};
-/// use dermis::{BoneId, Trs};
+/// use dermis::rig::{BoneId, Trs};
 /// use glam::{DQuat, DVec3};
 ///
 /// // A tube of two bones with a bulge at its elbow once that bends by 1 radian.
