@@ -7,7 +7,7 @@ use dermis::run::{
     BlockXyz, FrameInputs, InstructionSet, Layout, Output, PackOptions, PackedSkin, Plane,
     Precision, RunError, Stores,
 };
-use dermis::skin::{LinearProgram, SsdProgram};
+use dermis::skin::{Correction, LinearProgram, SsdProgram};
 use dermis::{Pose, Skin, VertexProgram};
 use glam::{DAffine3, DVec3};
 use proptest::prelude::*;
@@ -242,6 +242,100 @@ fn sixteen_bits_keep_what_they_promise() {
             packed.largest_step() > 0.0 && off <= allowed,
             "{kind:?}: off by {off:e}, allowed {allowed:e}"
         );
+    }
+}
+
+#[test]
+fn corrections_of_sixteen_bits_keep_what_they_promise() {
+    let size = Size {
+        vertices: 500,
+        bones: 6,
+        most_influences: 4,
+        corrections: 3,
+    };
+    for (seed, kind) in (20..28).zip(KINDS.into_iter().cycle()) {
+        let (skin, pose) = random_skin(&mut Dice::new(seed), size, kind);
+        let mut moved = vec![false; size.vertices];
+        match &skin.program {
+            VertexProgram::Linear(linear) => {
+                for delta in linear.corrections.iter().flat_map(|c| &c.deltas) {
+                    let item = delta.index as usize;
+                    let rows = &linear.influences;
+                    let vertex = (0..rows.len()).find(|&v| rows.range(v).contains(&item));
+                    moved[vertex.expect("an influence of a vertex")] = true;
+                }
+            }
+            VertexProgram::Ssd(ssd) => mark(&mut moved, &ssd.corrections),
+            VertexProgram::DualQuaternion(dual) => mark(&mut moved, &dual.weighted.corrections),
+            VertexProgram::MultiWeight(multi) => mark(&mut moved, &multi.corrections),
+            other => panic!("no random skin is {}", other.name()),
+        }
+        let count = moved.iter().filter(|&&m| m).count();
+        assert!(100 < count && count < 400, "some of 500: {count}");
+        for set in InstructionSet::available() {
+            let full = PackOptions {
+                instruction_set: Some(set),
+                ..PackOptions::default()
+            };
+            let half = PackOptions {
+                correction_precision: Precision::Quantized16,
+                ..full.clone()
+            };
+            let [full, half] = [full, half].map(|o| PackedSkin::new(&skin, &o).expect("packs"));
+            assert_eq!(full.largest_correction_step(), 0.0, "full precision");
+            let step = half.largest_correction_step();
+            // The largest displacement of a coordinate is about 0.3, of an influence less than 1.
+            assert!(0.0 < step && step < 1.0 / 32767.0, "{kind:?}: {step:e}");
+            let exact = shown(&full, &skin, &pose);
+            let found = shown(&half, &skin, &pose);
+            let on: f64 = pose.coefficients.iter().map(|c| c.abs()).sum();
+            let numbers = (4 * skin.program.max_influences()) as f64;
+            let allowed = 0.5 * step * on * numbers * magnitude(&skin, &pose);
+            for v in 0..size.vertices {
+                if !moved[v] {
+                    assert_eq!(found[v], exact[v], "{kind:?}: vertex {v} does not move");
+                }
+                let off = (0..3).map(|c| f64::from((found[v][c] - exact[v][c]).abs()));
+                let off = off.fold(0.0, f64::max);
+                assert!(
+                    off <= allowed + tolerance(&skin, &pose),
+                    "{kind:?}: vertex {v} off by {off:e}, allowed {allowed:e}"
+                );
+            }
+            assert!(exact != found, "{kind:?}: something is rounded");
+        }
+    }
+}
+
+fn mark(moved: &mut [bool], corrections: &[Correction<DVec3>]) {
+    for delta in corrections.iter().flat_map(|c| &c.deltas) {
+        moved[delta.index as usize] = true;
+    }
+}
+
+#[test]
+fn a_coefficient_of_zero_changes_no_bit() {
+    let size = Size {
+        vertices: 200,
+        bones: 5,
+        most_influences: 3,
+        corrections: 4,
+    };
+    for kind in KINDS {
+        let (skin, mut pose) = random_skin(&mut Dice::new(31), size, kind);
+        for precision in [Precision::Full, Precision::Quantized16] {
+            let options = PackOptions {
+                correction_precision: precision,
+                ..PackOptions::default()
+            };
+            let packed = PackedSkin::new(&skin, &options).expect("packs");
+            pose.coefficients = vec![0.0; 4];
+            let off = shown(&packed, &skin, &pose);
+            pose.coefficients[2] = -0.0;
+            assert!(shown(&packed, &skin, &pose) == off, "{kind:?}: minus zero");
+            pose.coefficients[2] = 1.0;
+            assert!(shown(&packed, &skin, &pose) != off, "{kind:?}: one is on");
+        }
     }
 }
 

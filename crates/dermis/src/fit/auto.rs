@@ -286,6 +286,7 @@ mod tests {
         let cost = Cost {
             bytes_per_vertex: bytes,
             bytes_per_frame: 48,
+            driver_bytes: 0,
             palette_size: 1,
             mean_influences: influences as f64,
             max_influences: influences,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::pose_space::Driver;
 use crate::skin::{DualQuaternionProgram, Skin, VertexProgram};
 
 /// Sizes of a skin as a run-time would hold it: 32-bit numbers, smallest index that fits.
@@ -12,6 +13,10 @@ pub struct Cost {
     pub bytes_per_vertex: f64,
     /// Bytes that change from frame to frame: the palette and the coefficients.
     pub bytes_per_frame: usize,
+    /// Bytes of the drivers, shared by all vertices and frames: centers, falloffs, weights and linear
+    /// terms, as 64-bit numbers, because the weights of wide bumps cancel.
+    #[serde(default)]
+    pub driver_bytes: usize,
     /// Matrices in the palette.
     pub palette_size: usize,
     /// Mean bones acting on a vertex.
@@ -56,10 +61,77 @@ impl Cost {
         };
         Self {
             bytes_per_vertex: bytes as f64 / vertex_count,
+            driver_bytes: skin.drivers.iter().map(driver_bytes).sum(),
             bytes_per_frame: bones * matrix * FLOAT + skin.coefficients.len() * FLOAT,
             palette_size: bones,
             mean_influences: items as f64 / vertex_count,
             max_influences: skin.program.max_influences(),
         }
+    }
+}
+
+fn driver_bytes(driver: &Driver) -> usize {
+    let centers = driver.centers.iter();
+    let places: usize = centers.map(|c| c.point.len() + c.falloffs.len()).sum();
+    let rows = driver.weights.iter().chain(&driver.linear);
+    let weights: usize = rows.map(Vec::len).sum();
+    size_of::<f64>() * (places + weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::pose_space::{Center, Control, InterpolateOptions, interpolate};
+    use crate::skin::{Coefficient, Delta};
+    use crate::synth::{TubeOptions, tube};
+
+    #[test]
+    fn drivers_cost_nothing_per_vertex_and_their_outputs_are_sent_every_frame() {
+        let options = TubeOptions {
+            ring_count: 10,
+            segment_count: 5,
+            bone_count: 2,
+            example_count: 1,
+        };
+        let load = Coefficient {
+            name: "load".to_owned(),
+            default: 0.0,
+        };
+        let mut skin = tube(&options).truth.with_sliders([load]);
+        let before = Cost::of(&skin);
+        assert_eq!(before.driver_bytes, 0, "none yet");
+        assert_eq!(before.bytes_per_frame, 2 * 48 + 4, "matrices and a slider");
+        let center = |at: f64| Center {
+            name: format!("at {at}"),
+            point: vec![at],
+            falloffs: vec![0.5],
+        };
+        let controls = [Control::Slider { coefficient: 0 }];
+        let options = InterpolateOptions {
+            linear: true,
+            ..InterpolateOptions::default()
+        };
+        let centers = [center(1.0), center(2.0), center(0.0)];
+        let solved = interpolate("load", &controls, &centers, 2, &options).expect("distinct");
+        let shape = vec![Delta {
+            index: 0,
+            value: DVec3::X,
+        }];
+        let names = vec!["one".to_owned(), "two".to_owned()];
+        skin.push_driver(solved.driver, names, vec![shape, Vec::new()])
+            .expect("two outputs");
+        let after = Cost::of(&skin);
+        // Three centers of two numbers, and for both outputs three weights and a line.
+        assert_eq!(after.driver_bytes, 8 * (3 * 2 + 2 * (3 + 2)), "bytes");
+        assert_eq!(
+            after.bytes_per_frame,
+            before.bytes_per_frame + 8,
+            "two more"
+        );
+        let vertices = skin.vertex_count() as f64;
+        let moved = (after.bytes_per_vertex - before.bytes_per_vertex) * vertices;
+        assert!((moved - 16.0).abs() < 1e-9, "one displacement: {moved}");
     }
 }

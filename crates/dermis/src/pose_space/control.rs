@@ -190,7 +190,7 @@ fn swing(rotation: DQuat, axis: DVec3) -> [f64; 2] {
 /// Two directions that make a right-handed frame with an axis.
 ///
 /// Those of the coordinate axes where the axis is one of them, so that people can tell them.
-fn across(axis: DVec3) -> (DVec3, DVec3) {
+pub(crate) fn across(axis: DVec3) -> (DVec3, DVec3) {
     let u = match axis.abs().max_position() {
         0 => DVec3::Y,
         1 => DVec3::Z,

@@ -9,6 +9,7 @@ mod control;
 mod driver;
 mod interpolate;
 
+pub(crate) use control::across;
 pub use control::{Control, JointTurn};
 pub(crate) use driver::squared_distance;
 pub use driver::{Center, Driver, Kernel};

@@ -1,5 +1,6 @@
 //! One frame of a packed skin, or a crowd of them.
 
+use super::corrections::FrameCoefficients;
 use super::kernel::{InstructionSet, Kernel, Scatter, Simd, dispatch};
 use super::pack::{PackedSkin, Planes};
 use super::plane::{BLOCK, BlockXyz, PaletteEntry, Plane, Stored};
@@ -303,6 +304,7 @@ impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
         let mut target = self.job.target;
         let large = matches!(target, Target::Blocks { stream: true, .. });
         let mut scratch = [[Plane::ZERO; 3]; 2];
+        let coefficients = FrameCoefficients::new(self.job.inputs.coefficients);
         for k in 0..self.job.count {
             let block = self.job.first + k;
             let bones = skin.bone_starts[block] as usize..skin.bone_starts[block + 1] as usize;
@@ -313,16 +315,10 @@ impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
                     simd.prefetch(plane);
                 }
             }
-            let corrections = match skin.correction_starts.get(block..block + 2) {
-                Some(&[start, end]) => &skin.corrections[start as usize..end as usize],
-                _ => &[],
-            };
             let view = BlockView {
                 planes: &self.planes[first_plane..last_plane],
                 bones: &skin.bones[bones],
-                corrections,
-                correction_planes: &skin.correction_planes,
-                coefficients: self.job.inputs.coefficients,
+                corrections: skin.corrections.of_block(block, &coefficients),
                 palette: self.job.inputs.palette,
             };
             let [scratch_p, scratch_n] = &mut scratch;

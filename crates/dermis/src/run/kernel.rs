@@ -3,7 +3,7 @@
 //! A kernel is written once, over [`Simd`], and compiled three times. A value of type [`Avx2`] or
 //! [`Avx512`] is the proof that the machine has those instructions: only detection makes one, so
 //! the arithmetic on it is safe to call. `std::arch` was chosen over a SIMD crate because the
-//! kernels need sixteen operations in all, and because AVX2 wants pairs of registers, so that each
+//! kernels need seventeen operations in all, and because AVX2 wants pairs of registers, so that each
 //! matrix entry is broadcast once for sixteen vertices (single registers were 1.5 times slower).
 //!
 //! The portable set is plain arrays that the compiler vectorises for whatever it targets. It does
@@ -60,24 +60,24 @@ pub(super) trait Kernel {
 pub(super) fn dispatch<K: Kernel>(set: InstructionSet, kernel: K) {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "avx2,fma")]
+        #[target_feature(enable = "avx2,fma,popcnt")]
         fn with_avx2<K: Kernel>(kernel: K, simd: Avx2) {
             kernel.run(simd);
         }
-        #[target_feature(enable = "avx512f,avx2,fma")]
+        #[target_feature(enable = "avx512f,avx2,fma,popcnt")]
         fn with_avx512<K: Kernel>(kernel: K, simd: Avx512) {
             kernel.run(simd);
         }
         match set {
             InstructionSet::Avx512 => {
                 if let Some(simd) = Avx512::detect() {
-                    // SAFETY: `simd` exists, so the machine has AVX-512F, AVX2 and FMA.
+                    // SAFETY: `simd` exists, so the machine has AVX-512F, AVX2, FMA and POPCNT.
                     return unsafe { with_avx512(kernel, simd) };
                 }
             }
             InstructionSet::Avx2 => {
                 if let Some(simd) = Avx2::detect() {
-                    // SAFETY: `simd` exists, so the machine has AVX2 and FMA.
+                    // SAFETY: `simd` exists, so the machine has AVX2, FMA and POPCNT.
                     return unsafe { with_avx2(kernel, simd) };
                 }
             }
@@ -99,6 +99,7 @@ pub(super) trait Simd: Copy {
     fn splat(self, x: f32) -> Self::F;
     fn load(self, from: &Plane, part: usize) -> Self::F;
     fn load_u16(self, from: &[u16; BLOCK], part: usize) -> Self::F;
+    fn load_i16(self, from: &[i16; BLOCK], part: usize) -> Self::F;
     fn store(self, value: Self::F, to: &mut Plane, part: usize);
     /// A store that bypasses the caches. Others see it after [`Simd::fence`].
     fn stream(self, value: Self::F, to: &mut Plane, part: usize);
@@ -149,10 +150,13 @@ impl Simd for Portable {
     }
     #[inline(always)]
     fn load_u16(self, from: &[u16; BLOCK], part: usize) -> Array {
-        {
-            let part: [u16; PORTABLE_WIDTH] = from.as_chunks().0[part];
-            lanes(|i| f32::from(part[i]))
-        }
+        let part: [u16; PORTABLE_WIDTH] = from.as_chunks().0[part];
+        lanes(|i| f32::from(part[i]))
+    }
+    #[inline(always)]
+    fn load_i16(self, from: &[i16; BLOCK], part: usize) -> Array {
+        let part: [i16; PORTABLE_WIDTH] = from.as_chunks().0[part];
+        lanes(|i| f32::from(part[i]))
     }
     #[inline(always)]
     fn store(self, value: Array, to: &mut Plane, part: usize) {
@@ -196,12 +200,12 @@ impl Simd for Portable {
     }
 }
 
-/// Proof that the machine has AVX2 and FMA.
+/// Proof that the machine has AVX2, FMA and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx2(());
 
-/// Proof that the machine has AVX-512F, AVX2 and FMA.
+/// Proof that the machine has AVX-512F, AVX2, FMA and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx512(());
@@ -209,7 +213,10 @@ pub(super) struct Avx512(());
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
     fn detect() -> Option<Self> {
-        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Self(()))
+        let all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("popcnt");
+        all.then_some(Self(()))
     }
 }
 
@@ -261,6 +268,18 @@ impl Simd for Avx2 {
         // SAFETY: as above; the array is two times 128 bits, read without alignment.
         unsafe {
             [at, at.add(1)].map(|at| _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(at))))
+        }
+    }
+    #[inline(always)]
+    fn load_i16(self, from: &[i16; BLOCK], _: usize) -> Self::F {
+        let at = from.as_ptr().cast::<__m128i>();
+        // SAFETY: as above; the array is two times 128 bits, read without alignment.
+        unsafe {
+            let whole = [_mm_loadu_si128(at), _mm_loadu_si128(at.add(1))];
+            [
+                _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(whole[0])),
+                _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(whole[1])),
+            ]
         }
     }
     #[inline(always)]
@@ -338,6 +357,14 @@ impl Simd for Avx512 {
         unsafe {
             let whole = _mm256_loadu_si256(from.as_ptr().cast());
             _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(whole))
+        }
+    }
+    #[inline(always)]
+    fn load_i16(self, from: &[i16; BLOCK], _: usize) -> Self::F {
+        // SAFETY: as above; the array is 256 bits, read without alignment.
+        unsafe {
+            let whole = _mm256_loadu_si256(from.as_ptr().cast());
+            _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(whole))
         }
     }
     #[inline(always)]

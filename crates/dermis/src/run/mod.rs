@@ -53,6 +53,60 @@
 //! double precision, to rounding. Only `+ − × ÷ √` are used there, never a library sine and never a
 //! fused multiply-add, so a pose is the same to the bit on every machine that rounds as IEEE 754 asks.
 //!
+//! # Coefficients that follow from the pose
+//!
+//! [`PackedDrivers::drive`] writes the driven coefficients of a pose buffer, between sampling and the
+//! vertices, and keeps the same promises. From a clip to vertices:
+//!
+//! ```
+//! # use dermis::pose_space::{Center, Control, InterpolateOptions, JointTurn, interpolate};
+//! # use dermis::rig::{BoneId, Clip};
+//! # use dermis::skin::Delta;
+//! # use dermis::synth::{TubeOptions, tube};
+//! # use glam::DVec3;
+//! use dermis::run::{ClipSampler, FrameInputs, Mat3x4, Output, PackOptions, PackedDrivers};
+//! use dermis::run::{PackedSkeleton, PackedSkin, PaletteEntry, PoseBuffer, Precision};
+//! # let options = TubeOptions { ring_count: 9, segment_count: 8, bone_count: 2, example_count: 1 };
+//! # let mut skin = tube(&options).truth;
+//! # let elbow = Control::Joint { bone: BoneId(1), turn: JointTurn::Hinge { axis: DVec3::Z } };
+//! # let center = |name: &str, angle: f64| {
+//! #     Center { name: name.to_owned(), point: vec![angle], falloffs: vec![0.5] }
+//! # };
+//! # let centers = [center("bent", 1.0), center("rest", 0.0)];
+//! # let solved = interpolate("elbow", &[elbow], &centers, 1, &InterpolateOptions::default())?;
+//! # let bulge = vec![Delta { index: 30, value: DVec3::new(0.0, 0.1, 0.2) }];
+//! # skin.push_driver(solved.driver, vec!["bulge".to_owned()], vec![bulge])?;
+//! # let mut bent = skin.skeleton.rest_pose();
+//! # elbow.place(&skin.skeleton, &[0.8], &mut bent);
+//! # let clip = Clip::from_poses("bend", &skin.skeleton, &[bent], 24.0)?;
+//!
+//! // Once, for a skin with drivers and a clip.
+//! let options = PackOptions {
+//!     correction_precision: Precision::Quantized16,
+//!     ..PackOptions::default()
+//! };
+//! let packed = PackedSkin::new(&skin, &options)?;
+//! let skeleton = PackedSkeleton::new(&skin.skeleton);
+//! let mut drivers = PackedDrivers::new(&skin)?;
+//! let mut sampler = ClipSampler::new(&skin.skeleton, &clip, &skin.default_coefficients())?;
+//! let mut pose = PoseBuffer::new(&skin.skeleton, &skin.default_coefficients());
+//! let mut matrices: Vec<Mat3x4> = vec![[0.0; 12]; packed.bone_count()];
+//! let mut palette = vec![PaletteEntry::default(); packed.bone_count()];
+//! let mut positions = vec![[0.0f32; 3]; packed.vertex_count()];
+//!
+//! // Every frame.
+//! sampler.sample(0.0, &mut pose)?;
+//! drivers.drive(&mut pose)?;
+//! skeleton.palette(&pose, &mut matrices)?;
+//! packed.load_palette(&matrices, &mut palette)?;
+//! let inputs = FrameInputs { palette: &palette, coefficients: pose.coefficients() };
+//! packed.evaluate(&inputs, Output::Vertices { positions: &mut positions, normals: None })?;
+//!
+//! let expected = skin.evaluate(&skin.sample(&clip, 0.0))?;
+//! assert!((f64::from(positions[30][2]) - expected[30].z).abs() < 1e-5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Accuracy
 //!
 //! Inputs are rounded to 32 bits once, and so is every product and sum. A result is off by at most
@@ -68,7 +122,10 @@
 //! per influence, 9 more for a normal, 18 to 24 for tangents. Multi-weight: as linear blend, with
 //! twelve times the weights to read. Dual quaternions: 8 per influence and about 50 at the end.
 //! Beyond the second-level cache memory decides: bytes per vertex over the bandwidth. Corrections
-//! cost only in the blocks they touch, and only while their coefficient is not zero.
+//! cost only in the blocks they touch, and only while their coefficient is not zero: three
+//! multiply-adds and 12 bytes per vertex, or 6 with
+//! [`PackOptions::correction_precision`]; of a linear program per influence. Vertices that some
+//! correction moves share blocks, so that those of the others read nothing.
 //!
 //! # What it cannot do
 //!
@@ -78,6 +135,9 @@
 
 mod blocks;
 mod chain;
+mod corrections;
+mod drivers;
+mod elementary;
 mod evaluate;
 mod face_normals;
 mod kernel;
@@ -94,6 +154,7 @@ mod timeline;
 pub mod timing;
 
 pub use chain::{Mat3x4, PackedSkeleton};
+pub use drivers::PackedDrivers;
 pub use evaluate::{Frame, FrameInputs, Output};
 pub use face_normals::FaceNormals;
 pub use kernel::InstructionSet;
@@ -153,6 +214,9 @@ pub enum RunError {
         /// What was asked.
         set: InstructionSet,
     },
+    /// A driver does not fit the skin.
+    #[error(transparent)]
+    PoseSpace(#[from] crate::pose_space::PoseSpaceError),
     /// The skin has more than 2³² influences.
     #[error("a packed skin holds at most 2^32 influences")]
     TooLarge,

@@ -12,6 +12,12 @@ pub struct PackOptions {
     pub layout: Layout,
     /// Bits per stored number; default full.
     pub precision: Precision,
+    /// Bits per number of a correction; default full.
+    ///
+    /// 16 bits are counted in steps of 1/32767 of the largest number that the correction has in the
+    /// block, so that 0 stays 0: see
+    /// [`PackedSkin::largest_correction_step`](super::PackedSkin::largest_correction_step).
+    pub correction_precision: Precision,
     /// Which normals to make; default none.
     pub normals: Normals,
     /// How long normals are; default unit.
@@ -48,7 +54,7 @@ pub enum Precision {
     ///
     /// Every number is off by at most 1/131070 of its range in the block; see
     /// [`PackedSkin::largest_step`](super::PackedSkin::largest_step) for what that amounts to in a
-    /// given skin. Corrections stay full.
+    /// given skin. Corrections have a choice of their own.
     Quantized16,
 }
 

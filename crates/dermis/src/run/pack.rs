@@ -5,10 +5,10 @@
 use glam::DAffine3;
 
 use super::blocks::{BlockPlan, consecutive_blocks, form_blocks};
+use super::corrections::PackedCorrections;
 use super::kernel::{InstructionSet, PADDING, Places};
 use super::plane::{BLOCK, Plane, QuantizedPlane};
-use super::program::CorrectionEntry;
-use super::source::{KernelKind, Move, Source, slot_in};
+use super::source::{KernelKind, Source};
 use super::{Layout, NormalLength, Normals, PackOptions, Precision, RunError, Stores};
 use crate::skin::Skin;
 
@@ -36,10 +36,7 @@ pub struct PackedSkin {
     pub(super) bone_starts: Vec<u32>,
     pub(super) bones: Vec<u16>,
     pub(super) planes: Planes,
-    /// Where each block's corrections begin; empty when the skin has none.
-    pub(super) correction_starts: Vec<u32>,
-    pub(super) corrections: Vec<CorrectionEntry>,
-    pub(super) correction_planes: Vec<Plane>,
+    pub(super) corrections: PackedCorrections,
     pub(super) places: Places,
     /// `Ĝ_j⁻¹`; empty when the kernel takes `G_j` itself.
     pub(super) bone_from_rest: Vec<DAffine3>,
@@ -63,9 +60,12 @@ impl PackedSkin {
         }
         let source = Source::new(skin, &options.normals)?;
         let bone_sets = source.bone_sets();
+        let moves = source.corrections();
+        let mut moved = vec![false; skin.vertex_count()];
+        moves.iter().for_each(|m| moved[m.vertex] = true);
         let pivots = source.kernel == KernelKind::DualQuaternion;
         let plans = match options.layout {
-            Layout::Sorted => form_blocks(skin.vertex_count(), |v| bone_sets.row(v), pivots),
+            Layout::Sorted => form_blocks(&moved, |v| bone_sets.row(v), pivots),
             Layout::CallerOrder if pivots => {
                 return Err(RunError::NotSupported {
                     what: "the caller's order",
@@ -94,9 +94,15 @@ impl PackedSkin {
                 Planes::Quantized(planes)
             }
         };
+        let corrections = PackedCorrections::new(
+            &plans,
+            &moves,
+            matches!(source.kernel, KernelKind::Linear { .. }),
+            options.correction_precision,
+        )?;
         let takes_rest = !matches!(source.kernel, KernelKind::Linear { .. });
         let rest = skin.skeleton.bones().iter().map(|b| b.bone_from_rest);
-        let mut packed = Self {
+        Ok(Self {
             vertex_count: skin.vertex_count(),
             bone_count: skin.skeleton.bone_count(),
             coefficient_count: skin.coefficients.len(),
@@ -108,9 +114,7 @@ impl PackedSkin {
             bone_starts,
             bones,
             planes,
-            correction_starts: Vec::new(),
-            corrections: Vec::new(),
-            correction_planes: Vec::new(),
+            corrections,
             places: Places::new(
                 plans.iter().map(BlockPlan::places).collect(),
                 skin.vertex_count(),
@@ -121,51 +125,7 @@ impl PackedSkin {
                 Vec::new()
             },
             largest_step,
-        };
-        packed.pack_corrections(&plans, source.corrections());
-        Ok(packed)
-    }
-
-    /// Sorts displacements by block and correction, and writes their planes.
-    fn pack_corrections(&mut self, plans: &[BlockPlan], mut moves: Vec<Move>) {
-        if self.coefficient_count == 0 {
-            return;
-        }
-        let mut slot_of = vec![(0u32, 0u32); self.vertex_count];
-        for (block, plan) in plans.iter().enumerate() {
-            for (lane, &vertex) in plan.vertices.iter().enumerate() {
-                slot_of[vertex as usize] = (block as u32, lane as u32);
-            }
-        }
-        let per_bone = matches!(self.kernel, KernelKind::Linear { .. });
-        // Stable, so that displacements of one number add up in the caller's order.
-        moves.sort_by_key(|m| (slot_of[m.vertex].0, m.correction));
-        self.correction_starts.push(0);
-        let mut moves = moves.into_iter().peekable();
-        for (block, plan) in plans.iter().enumerate() {
-            let width = if per_bone { 4 * plan.bones.len() } else { 3 };
-            while let Some(first) = moves.peek().filter(|m| slot_of[m.vertex].0 == block as u32) {
-                let correction = first.correction;
-                let mut sums = vec![[0.0f64; BLOCK]; width];
-                while let Some(m) = moves
-                    .next_if(|m| slot_of[m.vertex].0 == block as u32 && m.correction == correction)
-                {
-                    let lane = slot_of[m.vertex].1 as usize;
-                    let slot = m.bone.map_or(0, |b| slot_in(&plan.bones, b));
-                    let count = if per_bone { 4 } else { 3 };
-                    for c in 0..count {
-                        sums[4 * slot + c][lane] += m.value[c];
-                    }
-                }
-                self.corrections.push(CorrectionEntry {
-                    coefficient: correction,
-                    first_plane: self.correction_planes.len() as u32,
-                });
-                self.correction_planes
-                    .extend(sums.iter().map(|s| Plane(s.map(|x| x as f32))));
-            }
-            self.correction_starts.push(self.corrections.len() as u32);
-        }
+        })
     }
 
     /// How many vertices the skin moves.
@@ -206,6 +166,15 @@ impl PackedSkin {
     /// The greatest distance between neighbouring 16-bit values; 0 at full precision.
     pub fn largest_step(&self) -> f64 {
         self.largest_step
+    }
+
+    /// The greatest distance between neighbouring 16-bit values of a correction; 0 at full
+    /// precision.
+    ///
+    /// A displacement is off by at most half of this in each coordinate, times its coefficient (for
+    /// linear programs: each number of each influence is). What does not move stays, exactly.
+    pub fn largest_correction_step(&self) -> f64 {
+        self.corrections.largest_step()
     }
 
     /// The vertex in each slot of the blocks, sixteen to a block; `None` is padding.

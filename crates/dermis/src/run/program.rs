@@ -8,8 +8,9 @@
 //! linear                 | x y z w [normal or two tangents] | x y z w ... | ...
 //! ```
 
+use super::corrections::BlockCorrections;
 use super::kernel::Simd;
-use super::plane::{PaletteEntry, Plane, Stored};
+use super::plane::{PaletteEntry, Stored};
 
 /// One block, and the frame it is evaluated in.
 #[derive(Clone, Copy)]
@@ -18,20 +19,9 @@ pub(super) struct BlockView<'a, T> {
     pub(super) planes: &'a [T],
     /// The bones that its vertices share.
     pub(super) bones: &'a [u16],
-    /// Displacements with their coefficients: three planes each, or four per bone (linear).
-    pub(super) corrections: &'a [CorrectionEntry],
-    pub(super) correction_planes: &'a [Plane],
-    pub(super) coefficients: &'a [f32],
+    /// Displacements with their coefficients: of rest positions, or of every influence (linear).
+    pub(super) corrections: BlockCorrections<'a>,
     pub(super) palette: &'a [PaletteEntry],
-}
-
-/// A correction that touches a block.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct CorrectionEntry {
-    /// Which coefficient scales it.
-    pub(super) coefficient: u32,
-    /// Where its planes begin.
-    pub(super) first_plane: u32,
 }
 
 /// Positions and normals of one part of a block.
@@ -157,18 +147,15 @@ impl<const NORMAL_PLANES: usize> Program for Linear<NORMAL_PLANES> {
         let bones = || at.bones.iter().zip(at.planes.chunks_exact(Self::PER_BONE));
         for (slot, (&bone, planes)) in bones().enumerate() {
             let columns = &at.palette[usize::from(bone)].columns;
+            let mut p = [zero; 4];
             for c in 0..4 {
-                let mut p = planes[c].get(simd, part);
-                for correction in at.corrections {
-                    let scale = at.coefficients[correction.coefficient as usize];
-                    if scale != 0.0 {
-                        let plane = correction.first_plane as usize + 4 * slot + c;
-                        let delta = simd.load(&at.correction_planes[plane], part);
-                        p = simd.fma(delta, simd.splat(scale), p);
-                    }
-                }
+                p[c] = planes[c].get(simd, part);
+            }
+            let slot = (slot, at.bones.len());
+            at.corrections.add_to_influence(simd, slot, part, &mut p);
+            for c in 0..4 {
                 for row in 0..3 {
-                    position[row] = simd.fma(p, simd.splat(columns[c][row]), position[row]);
+                    position[row] = simd.fma(p[c], simd.splat(columns[c][row]), position[row]);
                 }
                 if NORMAL_PLANES == linear_normals::VECTOR && c < 3 {
                     let n = planes[4 + c].get(simd, part);
@@ -265,17 +252,7 @@ fn corrected_rest<S: Simd, T: Stored>(
     part: usize,
 ) -> [S::F; 3] {
     let mut v = xyz(simd, fixed, 0, part);
-    for correction in at.corrections {
-        let scale = at.coefficients[correction.coefficient as usize];
-        if scale != 0.0 {
-            let scale = simd.splat(scale);
-            for (c, v) in v.iter_mut().enumerate() {
-                let plane = correction.first_plane as usize + c;
-                let delta = simd.load(&at.correction_planes[plane], part);
-                *v = simd.fma(delta, scale, *v);
-            }
-        }
-    }
+    at.corrections.add_to_rest(simd, part, &mut v);
     v
 }
 

@@ -194,6 +194,7 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// All displacements that are not 0.
     pub(super) fn corrections(&self) -> Vec<Move> {
         match &self.skin.program {
             VertexProgram::Ssd(ssd) => rest_moves(&ssd.corrections),
@@ -234,6 +235,7 @@ fn each_delta<V: Copy>(
     numbered
         .flat_map(|(m, c)| c.deltas.iter().map(move |d| (m as u32, d)))
         .map(|(m, d)| make(m, d.index as usize, d.value))
+        .filter(|m| m.value != DVec4::ZERO)
         .collect()
 }
 

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use super::kernel::{InstructionSet, copy_planes};
 use super::pack::Planes;
 use super::plane::{BLOCK, BlockXyz, Plane, QuantizedPlane};
-use super::program::CorrectionEntry;
 use super::source::KernelKind;
 use super::{FrameInputs, Output, PackedSkin, RunError};
 
@@ -70,9 +69,7 @@ impl PackedSkin {
             Planes::Full(planes) => size_of_val(&planes[..]),
             Planes::Quantized(planes) => planes.len() * size_of::<QuantizedPlane>(),
         };
-        let corrections = size_of_val(&self.correction_planes[..])
-            + self.corrections.len() * size_of::<CorrectionEntry>()
-            + size_of_val(&self.correction_starts[..]);
+        let corrections = self.corrections.bytes();
         let bones = size_of_val(&self.bones[..]) + size_of_val(&self.bone_starts[..]);
         let palette = self.bone_count * 64;
         let attributes = 1 + usize::from(self.has_normals);

@@ -151,6 +151,12 @@ pub(crate) fn random_skin(dice: &mut Dice, size: Size, kind: Kind) -> (Skin, Pos
                 .collect::<Vec<_>>()
         });
         linear.influences = noisy.collect();
+        if dice.below(2) == 0 {
+            let corrections = linear.corrections.iter_mut();
+            for delta in corrections.flat_map(|c| &mut c.deltas) {
+                delta.value.w += 0.05 * dice.number();
+            }
+        }
     }
     let mut pose = Pose::new((0..size.bones).map(|_| dice.rigid()).collect());
     if kind != Kind::DualQuaternion {
