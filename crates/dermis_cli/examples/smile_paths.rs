@@ -22,7 +22,10 @@ use glam::{DAffine3, DVec3};
 /// Where the expressions stand on the axis from unhappy to happy.
 const PLACES: [(&str, f64); 3] = [("frown", -1.0), ("half smile", 0.5), ("smile", 1.0)];
 /// The numbers of those expressions among the frames of the file.
-const FRAMES: [usize; 3] = [6, 7, 4];
+const FRAMES: [usize; 3] = [6, 7, 3];
+/// Points that move by more than this share of the face's size in any expression are errors of the
+/// scan: there are some along the lips.
+const STRAY: f64 = 1.0 / 8.0;
 /// Steps along the axis.
 const STEPS: usize = 120;
 /// Reach of each expression along the axis.
@@ -40,7 +43,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let skin = happy_face(&neutral, &shapes)?;
     // The point that moves most in a smile: a corner of the mouth.
+    let (low, high) = (neutral.iter()).fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), p| {
+        (l.min(*p), h.max(*p))
+    });
+    let is_sound = |i: &usize| {
+        shapes
+            .iter()
+            .all(|s| s[*i].length() < STRAY * low.distance(high))
+    };
     let corner = (0..neutral.len())
+        .filter(is_sound)
         .max_by(|&a, &b| shapes[2][a].length().total_cmp(&shapes[2][b].length()))
         .ok_or("a face without points")?;
 
@@ -64,13 +76,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         weights.iter().map(at).collect()
     };
     let (smooth, broken) = (path(&interpolated), path(&added));
+    let towards_smile = shapes[2][corner];
     for (name, path) in [
         ("pose space deformation", &smooth),
         ("superposition", &broken),
     ] {
+        let on_the_way = path[STEPS / 2..].windows(2);
+        let back = on_the_way.filter(|pair| (pair[1] - pair[0]).dot(towards_smile) < 0.0);
         println!(
-            "{name}: sharpest turn between steps {:.1} degrees",
-            sharpest_turn(path)
+            "{name}: sharpest turn {:.1} degrees; steps from neutral to smile that go back: {}",
+            sharpest_turn(path),
+            back.count()
         );
     }
     chart_weights(&folder, &places, &interpolated, &added)?;
