@@ -10,13 +10,13 @@
 //! sculpted.
 
 mod build;
+mod check;
 mod compress;
-
 mod sculpt;
 mod weighted;
 
 pub use build::{LayerReport, PsdSkin, SculptReport, build_psd};
-
+pub use check::{PsdFinding, check_psd};
 pub use sculpt::{Flattened, SculptedShape, sculpted_shape};
 
 use glam::DVec3;
