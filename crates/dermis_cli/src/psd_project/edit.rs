@@ -143,8 +143,8 @@ pub(crate) fn shape_path(project: &Path, layers: &[Layer], name: &str) -> PathBu
         })
         .collect();
     let is_taken = |path: &PathBuf| {
-        let shapes = layers.iter().flat_map(|layer| &layer.sculpts);
-        shapes.into_iter().any(|sculpt| sculpt.shape == *path)
+        let mut sculpts = layers.iter().flat_map(|layer| &layer.sculpts);
+        sculpts.any(|sculpt| sculpt.shape == *path)
     };
     let first = PathBuf::from(&folder).join(format!("{safe}.txt"));
     let others = (2..).map(|n| PathBuf::from(&folder).join(format!("{safe}_{n}.txt")));
@@ -165,8 +165,9 @@ pub(crate) fn sculpt_name(project: &Project, at: &Coordinates) -> String {
         .collect();
     let name = parts.join("_");
     let is_taken = |name: &str| {
-        let sculpts = project.layers.iter().flat_map(|layer| &layer.sculpts);
-        sculpts.into_iter().any(|sculpt| sculpt.name == name)
+        let mut sculpts = project.layers.iter().flat_map(|layer| &layer.sculpts);
+        let mut sliders = project.skin.coefficients.iter();
+        sculpts.any(|sculpt| sculpt.name == name) || sliders.any(|slider| slider.name == name)
     };
     let others = (2..).map(|n| format!("{name}_{n}"));
     std::iter::once(name.clone())

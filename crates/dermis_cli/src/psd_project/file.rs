@@ -110,9 +110,11 @@ impl ProjectText {
         let project = match parsed {
             Ok(project) => project,
             Err(error) => {
-                let line = error
-                    .span()
-                    .map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+                let line_of = |at: usize| {
+                    let before = text.bytes().take(at);
+                    1 + before.filter(|byte| *byte == b'\n').count()
+                };
+                let line = error.span().map(|span| line_of(span.start));
                 // The message may go on for lines; the first says what is wrong.
                 let message = error.message().replace('\n', ", ").replace('`', "'");
                 match line {

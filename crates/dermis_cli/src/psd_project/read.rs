@@ -41,7 +41,7 @@ impl Project {
                 .with_context(in_file)?;
             layers.push(read);
         }
-        check_names(&layers).with_context(in_file)?;
+        check_names(&layers, &skin).with_context(in_file)?;
         Ok(Self {
             path: path.to_owned(),
             text,
@@ -207,7 +207,7 @@ fn sculpt(
 }
 
 /// Layers are told apart by their names, sculpts by those of their morph targets.
-fn check_names(layers: &[Layer]) -> anyhow::Result<()> {
+fn check_names(layers: &[Layer], skin: &Skin) -> anyhow::Result<()> {
     let twice = |names: Vec<&str>| -> Option<String> {
         let mut sorted = names;
         sorted.sort_unstable();
@@ -221,6 +221,14 @@ fn check_names(layers: &[Layer]) -> anyhow::Result<()> {
     let sculpts = layers.iter().flat_map(|layer| &layer.sculpts);
     if let Some(name) = twice(sculpts.map(|sculpt| sculpt.name.as_str()).collect()) {
         bail!("two sculpts have the name {name}: expected one each, in all layers together");
+    }
+    let own = |name: &str| skin.coefficients.iter().any(|c| c.name == name);
+    let mut sculpts = layers.iter().flat_map(|layer| &layer.sculpts);
+    if let Some(sculpt) = sculpts.find(|sculpt| own(&sculpt.name)) {
+        bail!(
+            "sculpt {} has the name of a slider or morph target: choose another",
+            sculpt.name
+        );
     }
     Ok(())
 }

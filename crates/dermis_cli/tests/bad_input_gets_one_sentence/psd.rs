@@ -177,6 +177,10 @@ fn sculpting_says_what_it_cannot_do() {
             &["--name flex", "layer bend has a sculpt of that name"],
         ),
         (
+            "psd add t.psd.toml --pose load=1 --name load --mesh sculpted.obj",
+            &["--name load", "a slider or morph target"],
+        ),
+        (
             "psd add t.psd.toml --pose bend=30 --replace --mesh sculpted.obj",
             &["--replace", "no sculpt stands at bend=30"],
         ),

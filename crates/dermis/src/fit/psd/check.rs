@@ -263,6 +263,10 @@ fn worst_overshoot(
 /// Where the sum of all coefficients is farthest below the straight line between two poses.
 fn hole(driver: &Driver, space: &Space<'_>, a: usize, b: usize) -> Option<PsdFinding> {
     let at_pose = |k: usize| f64::from(u8::from(k < driver.output_count()));
+    // Between poses at which the layer is held at nothing, nothing is missing.
+    if at_pose(a) + at_pose(b) == 0.0 {
+        return None;
+    }
     let mut worst: Option<(f64, f64, f64, f64)> = None;
     // Only the middle half: a shape may come in gently near the poses themselves.
     for step in STEPS / 4..=3 * STEPS / 4 {
@@ -450,6 +454,17 @@ mod tests {
                 .any(|f| matches!(f, PsdFinding::Overshoot { .. })),
             "narrower: {after:?}"
         );
+    }
+
+    #[test]
+    fn poses_that_are_only_held_have_no_hole_between_them() {
+        let base = base();
+        let lower = layer(&base, &[40.0, 80.0, 120.0], 20.0);
+        let mut upper = layer(&base, &[-60.0], 30.0);
+        upper.name = "upper".to_owned();
+        upper.sculpts[0].name = "on top".to_owned();
+        let found = check_psd(&base, &[lower, upper], 1e-9).expect("it can be solved");
+        assert_eq!(found, [], "rest to at 40 to at 80 is nobody's business");
     }
 
     #[test]

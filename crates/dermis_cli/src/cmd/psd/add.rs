@@ -118,6 +118,9 @@ impl Plan {
         }
         if let Some(name) = &args.name {
             controls::check_long_name(name).context("--name")?;
+            if project.skin.coefficients.iter().any(|c| c.name == *name) {
+                bail!("--name {name}: a slider or morph target has that name: choose another");
+            }
         }
         let replaced = replaced(args, project, layer, at)?;
         let old = replaced.and_then(|number| layer.map(|layer| &layer.sculpts[number]));

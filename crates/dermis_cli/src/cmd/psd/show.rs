@@ -116,7 +116,9 @@ impl<'a> Sweep<'a> {
         for (k, (x, mesh)) in shown.iter().zip(&meshes).enumerate() {
             talk.report("drawing", k, shown.len());
             talk.check_stopped()?;
-            let caption = format!("{}{}", (x * 10.0).round() / 10.0, self.named().unit());
+            let digits = if self.named().is_joint() { 10.0 } else { 100.0 };
+            let rounded = (x * digits).round() / digits;
+            let caption = format!("{rounded}{}", self.named().unit());
             panels.push(Panel::new(view.draw(mesh, None)?, caption));
         }
         Ok(sheet(&panels, &style))
