@@ -34,8 +34,8 @@ impl NamedControl {
         }
     }
 
-    /// The other way round.
-    pub(crate) fn from_shown(&self, shown: f64) -> f64 {
+    /// The library's number for what people see.
+    pub(crate) fn coordinate(&self, shown: f64) -> f64 {
         match self.control {
             Control::Joint { .. } => shown.to_radians(),
             Control::Slider { .. } => shown,
@@ -334,7 +334,7 @@ mod tests {
         };
         for degrees in (-1800..1800).map(|tenths| f64::from(tenths) / 10.0) {
             assert_eq!(
-                elbow.to_shown(elbow.from_shown(degrees)),
+                elbow.to_shown(elbow.coordinate(degrees)),
                 degrees,
                 "no digit more"
             );

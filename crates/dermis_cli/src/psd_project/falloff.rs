@@ -37,7 +37,7 @@ pub(crate) fn parse_falloff(text: &str, controls: &[&NamedControl]) -> anyhow::R
 /// The falloffs of a project file: one for all, in shown units.
 pub(super) fn one_for_all(shown: f64, controls: &[&NamedControl]) -> anyhow::Result<Vec<f64>> {
     check_alike(controls)?;
-    let falloffs: Vec<f64> = controls.iter().map(|c| c.from_shown(shown)).collect();
+    let falloffs: Vec<f64> = controls.iter().map(|c| c.coordinate(shown)).collect();
     check_positive(&falloffs, controls)?;
     Ok(falloffs)
 }
@@ -50,7 +50,7 @@ pub(super) fn one_for_each(
     let mut found: Vec<Option<f64>> = vec![None; controls.len()];
     for (name, value) in shown {
         let place = place_of(name, controls)?;
-        found[place] = Some(controls[place].from_shown(*value));
+        found[place] = Some(controls[place].coordinate(*value));
     }
     let falloffs = all_given(found, controls)?;
     check_positive(&falloffs, controls)?;
@@ -128,7 +128,7 @@ pub(crate) fn default_falloffs(
             };
             // Two decimals are enough for a guess, unless they are nothing.
             let rounded = (falloff * 100.0).round() / 100.0;
-            control.from_shown(if rounded > 0.0 { rounded } else { falloff })
+            control.coordinate(if rounded > 0.0 { rounded } else { falloff })
         })
         .collect()
 }

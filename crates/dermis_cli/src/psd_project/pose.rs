@@ -123,7 +123,7 @@ pub(crate) fn parse_number(text: &str, control: &NamedControl) -> anyhow::Result
     };
     Ok(match is_rad {
         Some(true) => number,
-        _ => control.from_shown(number),
+        _ => control.coordinate(number),
     })
 }
 
@@ -140,7 +140,7 @@ fn read_back(pose: &Pose, controls: &[NamedControl], skin: &Skin) -> anyhow::Res
         );
         // As the project will have them, so that what is sculpted now is what is read then.
         for x in &mut own {
-            *x = control.from_shown(control.to_shown(*x));
+            *x = control.coordinate(control.to_shown(*x));
         }
         at.push(own);
     }

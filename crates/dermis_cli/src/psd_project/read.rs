@@ -185,7 +185,7 @@ fn sculpt(
         at[c] = numbers
             .0
             .iter()
-            .map(|x| controls[c].from_shown(*x))
+            .map(|x| controls[c].coordinate(*x))
             .collect();
     }
     if pose::moved(controls, &at).is_empty() {

@@ -195,7 +195,7 @@ fn advice(project: &Project, layer: &str, poses: &[String; 2], factor: f64) -> O
                     // Two digits are enough for advice.
                     let shown = control.to_shown(f * factor);
                     let unit = 10f64.powf(shown.log10().floor() - 1.0);
-                    control.from_shown((shown / unit).round() * unit)
+                    control.coordinate((shown / unit).round() * unit)
                 })
                 .collect();
             let text = falloff_text(&falloffs, &controls).replace('=', " = ");

@@ -84,7 +84,7 @@ impl<'a> Sweep<'a> {
     /// All coordinates, with the swept one at a number that people see.
     fn at(&self, shown: f64) -> Coordinates {
         let mut at = self.at.clone();
-        at[self.control][self.axis] = self.named().from_shown(shown);
+        at[self.control][self.axis] = self.named().coordinate(shown);
         at
     }
 
