@@ -32,7 +32,9 @@ pub enum PsdFinding {
         coefficient: f64,
         /// The neighbours between which it happens.
         poses: [String; 2],
-        /// As in [`PsdFinding::Overlap`].
+        /// The sculpt's pose and the one nearest to it, whose bumps fight each other.
+        crowded: [String; 2],
+        /// As in [`PsdFinding::Overlap`], for the crowded poses.
         falloff_factor: f64,
     },
     /// Between two neighbours the layer goes back to nothing.
@@ -249,13 +251,17 @@ fn worst_overshoot(
         }
     }
     let (m, coefficient) = worst.1?;
+    // What runs away does so to make up for its nearest neighbour, wherever it shows.
+    let others = (0..space.centers.len()).filter(|&k| k != m);
+    let nearest = others.min_by(|&k, &l| space.squared(m, k).total_cmp(&space.squared(m, l)))?;
     let finding = PsdFinding::Overshoot {
         layer: driver.name.clone(),
         sculpt: driver.centers[m].name.clone(),
         coefficient,
         poses: space.names(a, b),
+        crowded: space.names(m, nearest),
         // Also where these two are far enough apart, narrower is the way out.
-        falloff_factor: space.factor(a, b).min(0.8),
+        falloff_factor: space.factor(m, nearest).min(0.8),
     };
     Some((worst.0, finding))
 }
@@ -352,7 +358,7 @@ mod tests {
 
     fn base() -> Skin {
         tube(&TubeOptions {
-            ring_count: 12,
+            ring_count: 40,
             segment_count: 6,
             bone_count: 3,
             example_count: 1,

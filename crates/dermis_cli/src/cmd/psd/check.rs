@@ -105,6 +105,7 @@ fn warning(project: &Project, finding: &PsdFinding) -> Warning {
             sculpt,
             coefficient,
             poses,
+            crowded,
             falloff_factor,
         } => new(
             "overshoot",
@@ -114,7 +115,7 @@ fn warning(project: &Project, finding: &PsdFinding) -> Warning {
                 "its shape is at {coefficient:.2} between {} and {}, out of 0 to 1{}",
                 poses[0],
                 poses[1],
-                advice(layer, poses, *falloff_factor)
+                advice(layer, crowded, *falloff_factor)
             ),
         ),
         PsdFinding::Hole {
