@@ -68,7 +68,7 @@ pub(crate) struct NewArgs {
     /// A file with a skin; or a mesh alone, for sliders.
     #[arg(long, value_name = "FILE")]
     pub(crate) base: PathBuf,
-    /// NAME=BONE:TURN:AXIS, or NAME=slider[:DEFAULT]. May be repeated.
+    /// NAME=BONE:TURN:AXIS, or NAME=slider, or NAME=slider:DEFAULT. May be repeated.
     #[arg(long, value_name = "CONTROL", required = true)]
     pub(crate) control: Vec<String>,
 }
