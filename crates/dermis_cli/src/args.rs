@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::method_args::{MethodArgs, method_keys};
+use crate::psd_args::PsdArgs;
 
 /// Turns example meshes into real-time skins.
 #[derive(Debug, Parser)]
@@ -103,6 +104,15 @@ Examples:
 The meshes must have the vertices of the skin, in the same order. A .glb is the skin with the poses as
 a clip, an .npz the meshes with their poses.")]
     Pose(PoseArgs),
+    /// Sculpt shapes in poses: pose space deformation on any skin, from a small text project.
+    #[command(after_help = "\
+The way of a project:
+  dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:z
+  dermis psd pose arm.psd.toml --pose elbow=90 -o to_sculpt.obj
+  dermis psd add arm.psd.toml --pose elbow=90 --mesh sculpted.obj
+  dermis psd check arm.psd.toml
+  dermis psd fit arm.psd.toml -o arm_sculpted.glb")]
+    Psd(PsdArgs),
     /// Evaluate a skin in the poses of a clip, or in poses given by hand.
     #[command(after_help = "\
 Examples:

@@ -10,6 +10,8 @@ mod examples;
 mod influences;
 mod method_args;
 mod plan;
+mod psd_args;
+mod psd_project;
 mod report;
 mod talk;
 
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Decompose(args) => cmd::decompose::run(args, &talk),
         Command::Rig(args) => cmd::rig::run(args, &talk),
         Command::Pose(args) => cmd::pose::run(args, &talk),
+        Command::Psd(args) => cmd::psd::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Demo(args) => cmd::demo::run(args, &talk),

@@ -3,6 +3,8 @@
 mod common;
 #[path = "bad_input_gets_one_sentence/decompositions.rs"]
 mod decompositions;
+#[path = "bad_input_gets_one_sentence/psd.rs"]
+mod psd;
 
 use common::{Run, SMALL_TUBE, Scratch, sequence, tube_document};
 use dermis::TriMesh;

@@ -15,7 +15,8 @@
 //!    [`Ground`], a contact shadow.
 //! 4. [`sheet()`] sets pictures side by side with captions, [`HeatScale::legend`] explains the colours, and
 //!    [`Image::to_png`] gives the bytes of a file.
-//! 5. [`Chart`] draws curves as SVG text for an HTML report.
+//! 5. [`Chart`] draws curves as SVG text for an HTML report, [`CurvePlot`] as a picture to stand beside
+//!    rendered ones.
 //!
 //! ```
 //! use dermis_render::glam::Vec3;
@@ -64,6 +65,7 @@
 
 mod camera;
 mod color;
+mod curves;
 mod error;
 mod heatmap;
 mod image;
@@ -78,6 +80,7 @@ mod ticks;
 pub use glam;
 
 pub use camera::{Camera, Projection, UpAxis, three_quarter_direction};
+pub use curves::{Curve, CurvePlot};
 pub use error::RenderError;
 pub use heatmap::{HeatScale, LegendSide};
 pub use image::Image;

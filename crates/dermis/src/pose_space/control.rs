@@ -104,6 +104,15 @@ impl Control {
         }
     }
 
+    /// The way from one coordinate to another of a control that has only one: the short way round
+    /// for a joint.
+    pub(crate) fn shortest_step(&self, from: f64, to: f64) -> f64 {
+        match self {
+            Self::Slider { .. } => to - from,
+            Self::Joint { .. } => wrapped(to - from),
+        }
+    }
+
     /// Squared distance between two of its coordinates, the short way round for a joint.
     pub(crate) fn squared_distance(&self, a: &[f64], b: &[f64]) -> f64 {
         match self {

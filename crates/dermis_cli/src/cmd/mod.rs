@@ -12,7 +12,8 @@ pub(crate) mod eval;
 pub(crate) mod fit;
 pub(crate) mod info;
 pub(crate) mod pose;
-mod pose_text;
+pub(crate) mod pose_text;
+pub(crate) mod psd;
 pub(crate) mod rig;
 
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use dermis::{BoneId, Pose, Skin};
 use glam::{DAffine3, DQuat, DVec3};
 
 /// Reads a pose: `rest`, `default`, or a list of what differs from the default pose.
-pub(super) fn parse_pose(text: &str, skin: &Skin) -> anyhow::Result<Pose> {
+pub(crate) fn parse_pose(text: &str, skin: &Skin) -> anyhow::Result<Pose> {
     match text.trim() {
         "rest" => return Ok(skin.skeleton.rest_pose()),
         "default" => return Ok(skin.skeleton.default_pose()),
@@ -23,7 +23,8 @@ pub(super) fn parse_pose(text: &str, skin: &Skin) -> anyhow::Result<Pose> {
     Ok(pose)
 }
 
-fn apply(item: &str, skin: &Skin, pose: &mut Pose) -> anyhow::Result<()> {
+/// Moves what one item names, such as `forearm.rz=90`.
+pub(crate) fn apply(item: &str, skin: &Skin, pose: &mut Pose) -> anyhow::Result<()> {
     let Some((name, value)) = item.split_once('=') else {
         bail!("expected NAME=VALUE, such as forearm.rz=90");
     };
@@ -32,7 +33,8 @@ fn apply(item: &str, skin: &Skin, pose: &mut Pose) -> anyhow::Result<()> {
         Ok(value) if f64::is_finite(value) => value,
         _ => bail!("expected a number after '=', found '{value}'"),
     };
-    if let Some(m) = skin.coefficients.iter().position(|c| c.name == name) {
+    let mut given = skin.coefficients.iter().take(pose.coefficients.len());
+    if let Some(m) = given.position(|c| c.name == name) {
         pose.coefficients[m] = value;
         return Ok(());
     }

@@ -19,7 +19,7 @@ pub(crate) use decompose_table::{decompose_json, decompose_table};
 pub(crate) use decompositions_html::decompositions_html;
 pub(crate) use decompositions_table::{decompositions_json, decompositions_table};
 pub(crate) use html::html;
-pub(crate) use pictures::{Shown, choose_examples, picture_rows};
+pub(crate) use pictures::{Shown, View, choose_examples, picture_rows, single};
 pub(crate) use table::{json, table};
 
 fn capitalized(text: &str) -> String {

@@ -156,7 +156,7 @@ impl Shot {
 }
 
 /// One place to look from, for pictures that are to be compared.
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     triangles: &'a [[u32; 3]],
     camera: Camera,
     ground: Ground,
@@ -165,7 +165,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// A view that has all of some meshes in it.
-    pub(super) fn new(mesh: &'a TriMesh, meshes: &[&[Vec3]], up: Up, size: u32) -> Self {
+    pub(crate) fn new(mesh: &'a TriMesh, meshes: &[&[Vec3]], up: Up, size: u32) -> Self {
         let up_axis = match up {
             Up::Y => UpAxis::Y,
             Up::Z => UpAxis::Z,
@@ -182,7 +182,7 @@ impl<'a> View<'a> {
         }
     }
 
-    pub(super) fn draw(
+    pub(crate) fn draw(
         &self,
         positions: &[Vec3],
         paint: Option<Paint<'_>>,
@@ -202,7 +202,7 @@ impl<'a> View<'a> {
     }
 }
 
-pub(super) fn single(positions: &[DVec3]) -> Vec<Vec3> {
+pub(crate) fn single(positions: &[DVec3]) -> Vec<Vec3> {
     positions.iter().map(|p| p.as_vec3()).collect()
 }
 

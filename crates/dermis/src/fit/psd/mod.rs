@@ -10,15 +10,15 @@
 //! sculpted.
 
 mod build;
+mod check;
 mod compress;
 mod examples;
 mod joints;
-
 mod sculpt;
 mod weighted;
 
 pub use build::{LayerReport, PsdSkin, SculptReport, build_psd};
-
+pub use check::{PsdFinding, check_psd};
 pub use examples::{PsdOptions, fit_psd};
 pub use sculpt::{Flattened, SculptedShape, sculpted_shape};
 

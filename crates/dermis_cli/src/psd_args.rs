@@ -1,0 +1,176 @@
+//! Raw arguments of `dermis psd`, as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::args::{Up, parse_positive};
+
+/// Arguments of `dermis psd`.
+#[derive(Debug, Args)]
+pub(crate) struct PsdArgs {
+    #[command(subcommand)]
+    pub(crate) step: PsdStep,
+}
+
+/// A step of the work on a sculpting project.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PsdStep {
+    /// Begin a project: a skin, and the controls that shapes will depend on.
+    #[command(after_help = "\
+Examples:
+  dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:z
+  dermis psd new arm.psd.toml --base arm.glb --control wrist=hand:swing-twist:x --control load=slider
+  dermis psd new face.psd.toml --base face.obj --control smile=slider --control wink=slider:0
+
+A control is NAME=BONE:TURN:AXIS or NAME=slider[:DEFAULT]. TURN is hinge (1 axis), swing (2),
+swing-twist (3) or free (3); AXIS is x, y, z, -x, -y or -z of the bone at rest, and free has none.")]
+    New(NewArgs),
+    /// Write the current result in a pose, to sculpt on.
+    #[command(after_help = "\
+Example:
+  dermis psd pose arm.psd.toml --pose elbow=90,load=1 -o to_sculpt.obj")]
+    Pose(PosedArgs),
+    /// Record a sculpted mesh: from now on it is there in its pose.
+    #[command(after_help = "\
+Examples:
+  dermis psd add arm.psd.toml --pose elbow=90 --mesh sculpt.obj --falloff 40deg
+  dermis psd add arm.psd.toml --pose elbow=90,load=1 --mesh lifting.obj --falloff elbow=40,load=0.5
+  dermis psd add arm.psd.toml --pose forearm.rz=90 --mesh better.obj --replace
+
+A pose lists what differs from rest: CONTROL=VALUE in degrees (90, 90deg, 1.2rad; 30/0/45 for
+several axes) or as a slider's number; or BONE.rx=DEGREES, which the controls must be able to read.")]
+    Add(AddArgs),
+    /// Solve all layers and write the skin that shows them.
+    #[command(after_help = "Example:\n  dermis psd fit arm.psd.toml -o arm_sculpted.glb")]
+    Fit(PsdFitArgs),
+    /// Draw the result along a control, with the curves that drive it.
+    #[command(after_help = "\
+Examples:
+  dermis psd show arm.psd.toml --sweep elbow -o sweep.png
+  dermis psd show arm.psd.toml --sweep elbow --from 0 --to 150 --at load=1 --steps 9 -o sweep.png")]
+    Show(ShowArgs),
+    /// List what a project has, and say what will not look as it was sculpted.
+    #[command(after_help = "\
+Example:
+  dermis psd check arm.psd.toml --strict
+
+Exit code 0 even with warnings; 1 with --strict when there are any.")]
+    Check(CheckArgs),
+}
+
+/// Arguments of `dermis psd new`.
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The project to write, such as arm.psd.toml.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
+    /// A file with a skin; or a mesh alone, for sliders.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) base: PathBuf,
+    /// NAME=BONE:TURN:AXIS, or NAME=slider, or NAME=slider:DEFAULT. May be repeated.
+    #[arg(long, value_name = "CONTROL", required = true)]
+    pub(crate) control: Vec<String>,
+}
+
+/// Arguments of `dermis psd pose`.
+#[derive(Debug, Args)]
+pub(crate) struct PosedArgs {
+    /// The project.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
+    /// What differs from rest, such as elbow=90,load=1.
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
+    pub(crate) pose: String,
+    /// Where the mesh goes: .obj .ply .npz .glb and whatever else dermis writes.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+/// Arguments of `dermis psd add`.
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// The project.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
+    /// The pose of the mesh: what differs from rest, such as elbow=90,load=1.
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
+    pub(crate) pose: String,
+    /// The sculpted mesh, with the vertices of the base in their order.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mesh: PathBuf,
+    /// How far the shape reaches: 40deg, 0.5, or one per control, as in elbow=40,load=0.5. Half the
+    /// distance to the nearest other pose unless given.
+    #[arg(long, value_name = "FALLOFF")]
+    pub(crate) falloff: Option<String>,
+    /// Name of the sculpt and of its morph target; made of the pose unless given.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The layer it goes to; the one over exactly the controls that the pose moves unless given.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) layer: Option<String>,
+    /// Replace the sculpt of that pose, or of that name.
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Vertices that moved less than this, in model units, were not sculpted; a millionth of the
+    /// diagonal unless given.
+    #[arg(long, value_name = "DISTANCE")]
+    pub(crate) tolerance: Option<f64>,
+}
+
+/// Arguments of `dermis psd fit`.
+#[derive(Debug, Args)]
+pub(crate) struct PsdFitArgs {
+    /// The project.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
+    /// Where the skin goes: .glb .gltf
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `dermis psd show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The project.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
+    /// The control to move: elbow, or shoulder.2 for the second of several axes.
+    #[arg(long, value_name = "CONTROL")]
+    pub(crate) sweep: String,
+    /// Where it begins, in degrees or as a slider's number.
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) from: Option<f64>,
+    /// Where it ends. The range of its sculpts, and a little more, unless given.
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) to: Option<f64>,
+    /// Where the other controls stand, such as load=1.
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
+    pub(crate) at: Option<String>,
+    /// How many pictures.
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = parse_positive)]
+    pub(crate) steps: usize,
+    /// Which axis points up.
+    #[arg(long, value_enum, default_value_t = Up::Y)]
+    pub(crate) up: Up,
+    /// Where the picture goes: .png
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+/// Arguments of `dermis psd check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The project.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
+    /// Exit with 1 when there are warnings.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

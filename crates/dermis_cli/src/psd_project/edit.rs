@@ -1,0 +1,177 @@
+//! Changes to a project's text that leave the user's comments, order and layout alone.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
+
+use super::controls::NamedControl;
+use super::pose::{self, Coordinates};
+use super::{Layer, Project};
+
+/// Which layer a sculpt goes to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Target {
+    /// One that is there, by number.
+    Layer(usize),
+    /// A new one, after all others.
+    New {
+        /// Its name.
+        name: String,
+        /// Numbers of its controls.
+        controls: Vec<usize>,
+    },
+}
+
+/// A sculpt to write down.
+#[derive(Debug)]
+pub(crate) struct NewSculpt<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) at: &'a Coordinates,
+    /// One per control of the layer; `None` where they do not count.
+    pub(crate) falloffs: Option<&'a [f64]>,
+    pub(crate) shape: &'a Path,
+}
+
+/// The project's text with a sculpt more, or in the place of number `replaced` of its layer.
+pub(crate) fn with_sculpt(
+    project: &Project,
+    target: &Target,
+    sculpt: &NewSculpt<'_>,
+    replaced: Option<usize>,
+) -> anyhow::Result<String> {
+    let mut text: DocumentMut =
+        (project.text.parse()).with_context(|| format!("{}: no TOML", project.path.display()))?;
+    let controls = match target {
+        Target::Layer(number) => &project.layers[*number].controls,
+        Target::New { controls, .. } => controls,
+    };
+    let layers =
+        tables(text.as_table_mut(), "layer").with_context(|| project.path.display().to_string())?;
+    let layer = match target {
+        Target::Layer(number) => layers.get_mut(*number),
+        Target::New { name, controls } => {
+            layers.push(new_layer(name, controls, &project.controls));
+            layers.iter_mut().last()
+        }
+    };
+    let layer = layer.context("the text has the layers that were read from it")?;
+    let sculpts = tables(layer, "sculpt").with_context(|| project.path.display().to_string())?;
+    let table = match replaced {
+        Some(number) => sculpts.get_mut(number),
+        None => {
+            sculpts.push(Table::new());
+            sculpts.iter_mut().last()
+        }
+    };
+    let table = table.context("the text has the sculpts that were read from it")?;
+    fill(table, project, controls, sculpt);
+    Ok(text.to_string())
+}
+
+/// A list of tables, made when it is not there.
+fn tables<'a>(parent: &'a mut Table, key: &str) -> anyhow::Result<&'a mut ArrayOfTables> {
+    let item = parent
+        .entry(key)
+        .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+    match item {
+        Item::ArrayOfTables(tables) => Ok(tables),
+        _ => bail!("'{key}' is a list in one line: write it as [[{key}]] so that it can be edited"),
+    }
+}
+
+fn new_layer(name: &str, controls: &[usize], all: &[NamedControl]) -> Table {
+    let mut table = Table::new();
+    table.insert("name", value(name));
+    let names: Array = controls.iter().map(|&c| all[c].name.as_str()).collect();
+    table.insert("controls", value(names));
+    table
+}
+
+fn fill(table: &mut Table, project: &Project, controls: &[usize], sculpt: &NewSculpt<'_>) {
+    let all = &project.controls;
+    put(table, "name", sculpt.name.into());
+    let mut at = InlineTable::new();
+    for c in pose::moved(all, sculpt.at) {
+        let shown = sculpt.at[c].iter().map(|x| number(all[c].to_shown(*x)));
+        let mut shown: Vec<Value> = shown.collect();
+        let value = match shown.len() {
+            1 => shown.remove(0),
+            _ => Value::Array(shown.into_iter().collect()),
+        };
+        at.insert(&all[c].name, value);
+    }
+    put(table, "at", at.into());
+    if let Some(falloffs) = sculpt.falloffs {
+        let mut falloff = InlineTable::new();
+        for (&c, f) in controls.iter().zip(falloffs) {
+            falloff.insert(&all[c].name, number(all[c].to_shown(*f)));
+        }
+        put(table, "falloff", falloff.into());
+    }
+    let shape = sculpt.shape.to_string_lossy().replace('\\', "/");
+    put(table, "shape", shape.into());
+}
+
+/// Sets a value, and keeps the comment behind the old one.
+fn put(table: &mut Table, key: &str, mut new: Value) {
+    if let Some(old) = table.get(key).and_then(Item::as_value) {
+        *new.decor_mut() = old.decor().clone();
+    }
+    table.insert(key, Item::Value(new));
+}
+
+/// A number as people write it: 90, not 90.0.
+fn number(x: f64) -> Value {
+    match x == x.round() && x.abs() < 1e15 {
+        true => Value::from(x as i64),
+        false => Value::from(x),
+    }
+}
+
+/// Where a new shape goes: a folder beside the project, under the sculpt's name.
+pub(crate) fn shape_path(project: &Path, layers: &[Layer], name: &str) -> PathBuf {
+    let stem = project.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = match stem.ends_with(".psd") {
+        true => stem.into_owned(),
+        false => format!("{stem}.psd"),
+    };
+    let safe: String = (name.chars())
+        .map(|c| match c.is_alphanumeric() || "_-+.".contains(c) {
+            true => c,
+            false => '_',
+        })
+        .collect();
+    let is_taken = |path: &PathBuf| {
+        let mut sculpts = layers.iter().flat_map(|layer| &layer.sculpts);
+        sculpts.any(|sculpt| sculpt.shape == *path)
+    };
+    let first = PathBuf::from(&folder).join(format!("{safe}.txt"));
+    let others = (2..).map(|n| PathBuf::from(&folder).join(format!("{safe}_{n}.txt")));
+    std::iter::once(first)
+        .chain(others)
+        .find(|path| !is_taken(path))
+        .expect("there is always a further number")
+}
+
+/// A name for the sculpt of a pose that no other sculpt has: `elbow90_load1`.
+pub(crate) fn sculpt_name(project: &Project, at: &Coordinates) -> String {
+    let all = &project.controls;
+    let parts: Vec<String> = (pose::moved(all, at).iter())
+        .map(|&c| {
+            let value = pose::value_text(&all[c], &at[c]).replace('/', "_");
+            format!("{}{value}", all[c].name)
+        })
+        .collect();
+    let name = parts.join("_");
+    let is_taken = |name: &str| {
+        let mut sculpts = project.layers.iter().flat_map(|layer| &layer.sculpts);
+        let mut sliders = project.skin.coefficients.iter();
+        sculpts.any(|sculpt| sculpt.name == name) || sliders.any(|slider| slider.name == name)
+    };
+    let others = (2..).map(|n| format!("{name}_{n}"));
+    std::iter::once(name.clone())
+        .chain(others)
+        .find(|name| !is_taken(name))
+        .expect("there is always a further number")
+}
