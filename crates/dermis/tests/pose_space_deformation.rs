@@ -231,6 +231,21 @@ fn a_sculpt_in_a_pose_that_is_taken_is_refused_with_both_named() {
     // A whole turn further is the same pose, too.
     let around = refused(posed(&base, &[(ELBOW, &[1.0 - 2.0 * PI])]), "around");
     assert!(around.contains("flex and around"), "{around}");
+    // Another pose, but not with a falloff this wide.
+    let mut wide = vec![PsdLayer::new("elbow", vec![ELBOW])];
+    add(
+        &base,
+        &mut wide,
+        "flex",
+        posed(&base, &[(ELBOW, &[0.1])]),
+        150,
+    );
+    wide[0].sculpts[0].falloffs = vec![10.0];
+    let wide = build_psd(&base, &wide).expect_err("too wide").to_string();
+    assert!(
+        wide.contains("rest and flex cannot be told apart with falloffs this wide"),
+        "{wide}"
+    );
     let unmoved = refused(posed(&base, &[]), "unmoved");
     assert!(
         unmoved.contains("poses rest and unmoved are the same"),

@@ -294,7 +294,6 @@ fn weightings_compression_and_kernels_are_options_of_a_layer() {
 }
 
 #[test]
-#[ignore = "until GLB files carry drivers"]
 fn the_glb_has_the_drivers_and_shows_the_sculpts() {
     let scratch = begun();
     let bulge = DVec3::new(0.0, 0.0, 0.08);

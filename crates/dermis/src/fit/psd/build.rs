@@ -50,6 +50,8 @@ pub struct SculptReport {
 
 /// A pose nearer than this to a sculpt, in falloffs, cannot be held at nothing.
 const TOO_NEAR_TO_HOLD: f64 = 0.02;
+/// Poses nearer than this, in radians or units of a slider, are the same.
+const SAME_POSE: f64 = 1e-6;
 /// A sculpt missed by less than this share of its longest displacement is met.
 const MET: f64 = 1e-9;
 /// Name of the pose that every layer leaves alone.
@@ -240,13 +242,8 @@ fn held_poses(skin: &Skin, layers: &[PsdLayer]) -> Result<Vec<Center>, FitError>
             .min_by(|a, b| distance(a).total_cmp(&distance(b)))
             .expect("there are sculpts");
         if distance(nearest) < TOO_NEAR_TO_HOLD {
-            if name == REST && std::ptr::eq(pose, &rest) {
-                return Err(SkinError::from(PoseSpaceError::SamePose {
-                    first: REST.to_owned(),
-                    second: nearest.name.clone(),
-                    space: layer.name.clone(),
-                })
-                .into());
+            if std::ptr::eq(pose, &rest) {
+                return Err(SkinError::from(rest_is_taken(layer, nearest, &point)).into());
             }
             continue;
         }
@@ -262,6 +259,27 @@ fn held_poses(skin: &Skin, layers: &[PsdLayer]) -> Result<Vec<Center>, FitError>
         }
     }
     Ok(held)
+}
+
+/// Why a layer cannot be held at nothing at rest: a sculpt is in that pose, or its falloff makes
+/// nothing of the difference.
+fn rest_is_taken(layer: &PsdLayer, sculpt: &Center, rest: &[f64]) -> PoseSpaceError {
+    let unscaled = Center {
+        falloffs: vec![1.0; layer.controls.len()],
+        ..sculpt.clone()
+    };
+    let apart = crate::pose_space::squared_distance(&layer.controls, &unscaled, rest).sqrt();
+    match apart < SAME_POSE {
+        true => PoseSpaceError::SamePose {
+            first: REST.to_owned(),
+            second: sculpt.name.clone(),
+            space: layer.name.clone(),
+        },
+        false => PoseSpaceError::Dependent {
+            first: REST.to_owned(),
+            second: sculpt.name.clone(),
+        },
+    }
 }
 
 /// What the layers so far do to every vertex in a pose, in rest space.
