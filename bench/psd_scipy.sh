@@ -9,11 +9,11 @@ if [ ! -x bench/.venv/bin/python ]; then
 fi
 bench/.venv/bin/python -c 'import scipy' 2>/dev/null ||
     bench/.venv/bin/python -m pip install --quiet numpy scipy >&2
-cargo bench --quiet -p dermis --bench psd --no-run >&2
+cargo bench --quiet -p dermis -p dermis_io -p dermis_cli -p dermis_render --bench psd --no-run >&2
 made="$(mktemp -d)"
 trap 'rm -rf "$made"' EXIT
 
-summary="$(DERMIS_PSD_FOLDER="$made" cargo bench --quiet -p dermis --bench psd)"
+summary="$(DERMIS_PSD_FOLDER="$made" cargo bench --quiet -p dermis -p dermis_io -p dermis_cli -p dermis_render --bench psd)"
 one="$(OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 bench/.venv/bin/python bench/psd_scipy.py "$made")"
 all="$(bench/.venv/bin/python bench/psd_scipy.py "$made")"
 bench/.venv/bin/python bench/psd_scipy.py "$made" "$summary" "$one" "$all"

@@ -34,6 +34,8 @@ struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     influences: Option<Influences>,
     morph_targets: Vec<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    drivers: Vec<DriverInfo>,
     clips: Vec<ClipInfo>,
     frames: usize,
     frames_with_poses: usize,
@@ -49,6 +51,15 @@ struct Info {
 struct Influences {
     mean: f64,
     max: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DriverInfo {
+    name: String,
+    controls: usize,
+    poses: usize,
+    shapes: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -125,6 +136,14 @@ fn describe(document: &Document) -> Info {
         bones: bones.map_or(0, dermis::Skeleton::bone_count),
         influences: document.skin.as_ref().map(influences),
         morph_targets: document.facts.morph_targets_of_mesh.clone(),
+        drivers: (document.skin.iter().flat_map(|skin| &skin.drivers))
+            .map(|driver| DriverInfo {
+                name: driver.name.clone(),
+                controls: driver.controls.len(),
+                poses: driver.centers.len(),
+                shapes: driver.output_count(),
+            })
+            .collect(),
         clips: document.clips.iter().map(clip_info).collect(),
         frames: document.frames.len(),
         frames_with_poses: document.frame_poses.len(),
@@ -236,6 +255,18 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
     if !info.morph_targets.is_empty() {
         let counts: Vec<String> = info.morph_targets.iter().map(usize::to_string).collect();
         row("morph targets", counts.join(", "))?;
+    }
+    for driver in &info.drivers {
+        row(
+            "driver",
+            format!(
+                "'{}' {} of {} at {}",
+                driver.name,
+                plural(driver.shapes, "shape"),
+                plural(driver.controls, "control"),
+                plural(driver.poses, "pose")
+            ),
+        )?;
     }
     for clip in &info.clips {
         row(

@@ -1,7 +1,7 @@
 //! What of a set of layers will not look as it was sculpted, at the sculpts or between them.
 
 use super::build::{PsdSkin, build_psd};
-use super::sculpt::bounded_inverse;
+use super::sculpt::{LEAST_STRETCH, bounded_inverse};
 use super::{PsdLayer, Sculpt};
 use crate::fit::FitError;
 use crate::pose_space::{Center, Control, Driver, squared_distance};
@@ -329,7 +329,7 @@ fn check_room(
     findings: &mut Vec<PsdFinding>,
 ) -> Result<(), SkinError> {
     let frames = base.vertex_frames(&base.run_pose_program(&sculpt.pose)?);
-    let is_flat = |index: u32| !bounded_inverse(frames[index as usize]).1;
+    let is_flat = |index: u32| !bounded_inverse(frames[index as usize], LEAST_STRETCH).1;
     let vertices = sculpt.shape.iter().filter(|d| is_flat(d.index)).count();
     if vertices > 0 {
         findings.push(PsdFinding::Flattened {

@@ -34,7 +34,7 @@ pub struct Flattened {
 
 /// Directions that a base shrinks to less than this share are not stretched back: a displacement is
 /// then at most ten times as long as what it does.
-const LEAST_STRETCH: f64 = 0.1;
+pub(super) const LEAST_STRETCH: f64 = 0.1;
 
 /// Finds what a sculpted mesh asks of a new layer.
 ///
@@ -77,7 +77,7 @@ pub fn sculpted_shape(
             return None;
         }
         let wanted = positions[i] - from_base[i];
-        let (inverse, is_safe) = bounded_inverse(frames[i]);
+        let (inverse, is_safe) = bounded_inverse(frames[i], LEAST_STRETCH);
         let value = inverse * wanted;
         let missed = (!is_safe).then(|| (frames[i] * value).distance(wanted));
         Some((value, distance, missed))
@@ -111,18 +111,17 @@ pub fn sculpted_shape(
     Ok(result)
 }
 
-/// The inverse, without the directions that the matrix shrinks below [`LEAST_STRETCH`]; true when
-/// there are none.
-pub(super) fn bounded_inverse(frame: DMat3) -> (DMat3, bool) {
+/// The inverse, without the directions that the matrix shrinks below `least`; true when there are none.
+pub(super) fn bounded_inverse(frame: DMat3, least: f64) -> (DMat3, bool) {
     let split = orthogonal_columns(frame, 0.0);
     let stretches = [0, 1, 2].map(|k| split.columns.col(k).length());
-    if stretches.iter().all(|&s| s >= LEAST_STRETCH) {
+    if stretches.iter().all(|&s| s >= least) {
         return (frame.inverse(), true);
     }
     // frame = columns turnᵀ, so the inverse sums turn_k columns_kᵀ / stretch_k².
     let mut inverse = DMat3::ZERO;
     for (k, stretch) in stretches.into_iter().enumerate() {
-        if stretch >= LEAST_STRETCH {
+        if stretch >= least {
             let row = split.columns.col(k) / (stretch * stretch);
             let column = split.turn.col(k);
             inverse += DMat3::from_cols(column * row.x, column * row.y, column * row.z);

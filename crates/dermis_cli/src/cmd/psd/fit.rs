@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use dermis::fit::{LayerReport, PsdSkin, build_psd};
-use dermis_io::{Document, Format, WriteOptions};
+use dermis_io::{Document, Format, SkinRecord, WriteOptions};
 use serde_json::json;
 
 use crate::Outcome;
@@ -45,9 +45,16 @@ pub(crate) fn run(args: &PsdFitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The base file with the new skin.
+/// The base file with the new skin. What was measured of the base is not true of it.
 fn document(project: &Project, built: &PsdSkin) -> Document {
+    let record = project.base.record.clone().map(|record| SkinRecord {
+        method: "psd".to_owned(),
+        training: None,
+        held_out: None,
+        ..record
+    });
     Document {
+        record,
         skin: Some(built.skin.clone()),
         skeleton: None,
         frames: Vec::new(),
