@@ -21,8 +21,17 @@ def main(path: str, clip: str, times: list[float]) -> list:
     bpy.ops.wm.read_factory_settings(use_empty=True)
     # Without the extra mesh that makes bones look round, which is not in the file.
     bpy.ops.import_scene.gltf(filepath=path, merge_vertices=False, disable_bone_shape=True)
+    widen_sliders()
     choose_clip(None if clip == "-" else clip)
     return [positions_at(time) for time in times]
+
+
+def widen_sliders() -> None:
+    """Shape keys are clamped to their range, which the importer of Blender 5.0 widens from 0..1 for
+    the first key of a clip alone: weights below 0 later on would be shown as 0."""
+    for keys in bpy.data.shape_keys:
+        for block in keys.key_blocks:
+            block.slider_min, block.slider_max = -10.0, 10.0
 
 
 def choose_clip(clip: str | None) -> None:
