@@ -30,9 +30,13 @@ SEQUENCES = [
 ]
 DEM_BONES = [("Dem Bones", "10"), ("Dem Bones, transAffine 0", "0")]
 DERMIS = [
-    (f"dermis, {motion}, {quality}", ["--quality", quality, f"--{motion}"])
+    (f"dermis, {motion}, {name}", [*flags, f"--{motion}"])
     for motion in ("rigid", "affine")
-    for quality in ("fast", "default")
+    for name, flags in (
+        ("fast", ["--quality", "fast"]),
+        ("one start", ["--starts", "1"]),
+        ("default", ["--quality", "default"]),
+    )
 ]
 
 
