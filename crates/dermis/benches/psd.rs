@@ -145,11 +145,7 @@ fn corrections_table() {
                     best[k] = best[k].min(time(skin, &packed[k], *on));
                 }
                 let bandwidth = copy_bandwidth(bytes(1) / 2, &QUICK);
-                // With stores of the same kind: those through the caches read each line first.
-                copied = copied.max(match stores {
-                    Stores::Streamed => bandwidth.streamed,
-                    _ => bandwidth.cached,
-                });
+                copied = copied.max(bandwidth.cached.max(bandwidth.streamed));
             }
             for (k, (what, _, _, on)) in rows.iter().enumerate() {
                 let ratio = best[k] / best[0];
