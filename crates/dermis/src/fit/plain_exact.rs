@@ -114,7 +114,7 @@ pub fn to_exact_ssd(skin: &Skin) -> Result<Skin, FitError> {
 ///
 /// # Errors
 /// [`FitError::Skin`] for programs that are not linear and poses of another skeleton;
-/// [`FitError::BadOption`] for skins with corrections or derived bones; [`FitError::NoExactForm`] for
+/// [`FitError::BadOption`] for skins with corrections, derived or proxy bones; [`FitError::NoExactForm`] for
 /// a vertex whose weights are not positive and whose bones hang on different roots.
 pub fn exact_ssd(skin: &Skin, poses: &[Pose]) -> Result<ExactSsd, FitError> {
     let linear = match &skin.program {
@@ -137,6 +137,7 @@ pub fn exact_ssd(skin: &Skin, poses: &[Pose]) -> Result<ExactSsd, FitError> {
     let unfit = [
         ("corrections", !linear.corrections.is_empty()),
         ("derived bones", !skin.derived.is_empty()),
+        ("proxy bones", skin.proxies.is_some()),
     ];
     if let Some((what, _)) = unfit.iter().find(|(_, there)| *there) {
         return Err(FitError::BadOption {

@@ -1,10 +1,12 @@
-//! What glam lacks: the rotation nearest to a matrix, its singular values, and the rigid motion
-//! nearest to point pairs.
+//! What glam lacks: the rotation nearest to a matrix, its singular values, rotations as vectors,
+//! and the rigid motion nearest to point pairs.
 
+mod log_map;
 mod orthogonal_columns;
 mod polar;
 mod rigid;
 
+pub(crate) use log_map::{nearest_branch, rotation_vector};
 pub(crate) use orthogonal_columns::{largest_stretch, orthogonal_columns};
 pub(crate) use polar::nearest_rotation;
 pub(crate) use rigid::PointPairs;

@@ -10,6 +10,7 @@ mod nested;
 mod nested_form;
 mod palette;
 mod pose;
+mod proxies;
 mod reduce_keys;
 mod skeleton;
 mod trs;
@@ -23,6 +24,7 @@ pub(crate) use nested::{NestedKey, needs_two_nodes, split_track};
 pub(crate) use nested_form::Nodes;
 pub use palette::Palette;
 pub use pose::Pose;
+pub use proxies::{GradientPredictor, JointReading, PredictedTurn, ProxyBones};
 pub use reduce_keys::KeyReduction;
 pub use skeleton::{Bone, BoneId, Skeleton};
 pub use trs::Trs;
@@ -87,6 +89,12 @@ pub enum RigError {
     BadDerivedBone {
         /// Index of the bone.
         bone: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Proxy bones and their skeleton do not fit together.
+    #[error("proxy bones: {problem}")]
+    BadProxyBones {
         /// What is wrong.
         problem: String,
     },

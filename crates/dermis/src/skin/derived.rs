@@ -2,7 +2,8 @@
 
 use super::{Coefficient, Skin, SkinError, VertexProgram};
 use crate::rig::{
-    Channel, Clip, DerivedBone, Interpolation, Keys, Pose, Skeleton, Trs, check_derived, complete,
+    Channel, Clip, DerivedBone, Interpolation, Keys, Pose, ProxyBones, Skeleton, Trs,
+    check_derived, complete,
 };
 
 /// Longest time between two keys of a baked channel, in seconds.
@@ -36,18 +37,25 @@ impl Skin {
         })
     }
 
-    /// How many bones a pose has to give: those that are not derived.
+    /// How many bones a pose has to give: those that are neither derived nor proxies.
     pub fn posed_bone_count(&self) -> usize {
-        self.skeleton.bone_count() - self.derived.len()
+        let proxies = self.proxies.as_ref();
+        let unposed = self.derived.len() + proxies.map_or(0, ProxyBones::unposed_bone_count);
+        self.skeleton.bone_count() - unposed
     }
 
-    /// A pose with every derived bone in its place, as an engine that knows nothing of them needs it.
+    /// A pose with every derived and proxy bone in its place, as an engine that knows nothing of them
+    /// needs it.
     ///
     /// # Errors
-    /// [`SkinError::Rig`] when the pose has neither all bones nor all but the derived ones.
+    /// [`SkinError::Rig`] when the pose has neither all bones nor all that a pose has to give.
     pub fn complete_pose(&self, pose: &Pose) -> Result<Pose, SkinError> {
+        let given = &pose.parent_from_bone;
         Ok(Pose {
-            parent_from_bone: complete(&self.skeleton, &self.derived, &pose.parent_from_bone)?,
+            parent_from_bone: match &self.proxies {
+                Some(proxies) => self.complete_with_proxies(proxies, given)?,
+                None => complete(&self.skeleton, &self.derived, given)?,
+            },
             coefficients: pose.coefficients.clone(),
         })
     }

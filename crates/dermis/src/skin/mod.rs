@@ -5,6 +5,7 @@ mod derived;
 mod driven;
 mod eval;
 mod playable;
+mod proxied;
 mod reach;
 mod rest_space;
 mod vertex_program;
@@ -19,7 +20,7 @@ pub use vertex_program::{
 };
 
 use crate::pose_space::{Driver, PoseSpaceError};
-use crate::rig::{Clip, DerivedBone, Palette, Pose, RigError, Skeleton};
+use crate::rig::{Clip, DerivedBone, Palette, Pose, ProxyBones, RigError, Skeleton};
 
 /// What can be wrong with a skin.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -113,6 +114,9 @@ pub struct Skin {
     /// What computes the last coefficients from the pose, driver by driver. A pose may leave those
     /// out, and what it says about them is not heard: see [`Skin::with_drivers`].
     pub drivers: Vec<Driver>,
+    /// What places the last bones of the skeleton from the others; a skin has these or derived bones,
+    /// not both. A pose may leave them out, as derived ones: see [`Skin::with_proxies`].
+    pub proxies: Option<ProxyBones>,
 }
 
 /// A slider of a skin.
@@ -157,6 +161,7 @@ impl Skin {
             coefficients,
             derived: Vec::new(),
             drivers: Vec::new(),
+            proxies: None,
         })
     }
 
@@ -177,8 +182,8 @@ impl Skin {
 
     /// The pose program: matrices and coefficients of a pose.
     ///
-    /// Derived bones are placed here, whether the pose has them or leaves them out, and so are driven
-    /// coefficients.
+    /// Derived and proxy bones are placed here, whether the pose has them or leaves them out, and so are
+    /// driven coefficients.
     ///
     /// # Errors
     /// [`SkinError::Rig`] when the pose has another number of bones, and
@@ -194,7 +199,7 @@ impl Skin {
         }
         coefficients[..pose.coefficients.len()].copy_from_slice(&pose.coefficients);
         let completed;
-        let pose = match self.derived.is_empty() {
+        let pose = match self.derived.is_empty() && self.proxies.is_none() {
             true => pose,
             false => {
                 completed = self.complete_pose(pose)?;
@@ -220,6 +225,7 @@ impl Skin {
             coefficients: self.coefficients.clone(),
             derived: self.derived.clone(),
             drivers: self.drivers.clone(),
+            proxies: self.proxies.clone(),
         })
     }
 }

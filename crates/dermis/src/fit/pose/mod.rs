@@ -128,6 +128,14 @@ impl<'a> PoseSolver<'a> {
                     .to_owned(),
             });
         }
+        if skin.proxies.is_some() {
+            return Err(FitError::BadOption {
+                option: "skin",
+                problem:
+                    "poses cannot be solved for a skin with proxy bones: fit it by another method"
+                        .to_owned(),
+            });
+        }
         if !skin.drivers.is_empty() {
             return Err(FitError::BadOption {
                 option: "skin",

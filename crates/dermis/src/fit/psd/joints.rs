@@ -117,17 +117,31 @@ pub(super) fn next_to_joints(skin: &Skin, joints: &Joints) -> Vec<Vec<u16>> {
             [bone.index(), parent.index()].map(|j| joints.piece_of_bone[j])
         })
         .collect();
-    let mut piece_of_bone = joints.piece_of_bone.clone();
-    piece_of_bone.extend(
-        skin.derived
-            .iter()
-            .map(|d| joints.piece_of_bone[d.of.index()]),
-    );
+    let piece = |bone: BoneId| joints.piece_of_bone[bone.index()];
+    let mut pieces_of_bone: Vec<Vec<usize>> = (joints.piece_of_bone.iter())
+        .map(|&piece| vec![piece])
+        .collect();
+    pieces_of_bone.extend(skin.derived.iter().map(|d| vec![piece(d.of)]));
+    if let Some(proxies) = &skin.proxies {
+        // A proxy and its carrier go by what the gradient of the same number reads.
+        for m in 0..proxies.bones.len() {
+            let mut pieces = Vec::new();
+            let gradient = proxies.gradients.get(m);
+            pieces.extend(gradient.map(|g| piece(g.frame)));
+            for turn in gradient.iter().flat_map(|g| &g.turns) {
+                let joint = &proxies.joints[usize::from(turn.joint)];
+                pieces.extend([piece(joint.bone), piece(joint.parent)]);
+            }
+            pieces_of_bone.extend([pieces.clone(), pieces]);
+        }
+    }
     par::map(skin.vertex_count(), |i| {
         let mut weights = Vec::new();
         bone_weights(skin, i, &mut weights);
         let follows = |piece: usize| {
-            let own = weights.iter().filter(|(j, _)| piece_of_bone[*j] == piece);
+            let own = weights
+                .iter()
+                .filter(|(j, _)| pieces_of_bone[*j].contains(&piece));
             own.map(|(_, w)| w.abs()).sum::<f64>() >= LEAST_WEIGHT
         };
         (0..ends.len() as u16)

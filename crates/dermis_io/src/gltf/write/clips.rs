@@ -295,6 +295,7 @@ mod tests {
                 .collect(),
             derived: Vec::new(),
             drivers: Vec::new(),
+            proxies: None,
         }
     }
 

@@ -1,0 +1,258 @@
+//! The part of a skin's pose program that places proxy bones.
+
+use glam::{DAffine3, DVec3};
+
+use super::{Skin, SkinError};
+use crate::rig::{Bone, BoneId, ProxyBones, RigError, Skeleton, Trs};
+
+impl Skin {
+    /// A skin the last bones of whose skeleton are proxies with their carriers.
+    ///
+    /// # Errors
+    /// [`RigError::BadProxyBones`] when the two do not fit together, or when the skin has derived bones.
+    pub fn with_proxies(self, proxies: ProxyBones) -> Result<Self, SkinError> {
+        proxies.check(&self.skeleton)?;
+        if !self.derived.is_empty() {
+            let problem = "a skin has these or derived bones, not both".to_owned();
+            return Err(RigError::BadProxyBones { problem }.into());
+        }
+        Ok(Self {
+            proxies: Some(proxies),
+            ..self
+        })
+    }
+
+    /// `L_j` of every bone from those of the posed bones; proxies that were given are placed again.
+    ///
+    /// The carrier gets all of a proxy's matrix: a pose may shear, and only files need the two apart.
+    pub(super) fn complete_with_proxies(
+        &self,
+        proxies: &ProxyBones,
+        parent_from_bone: &[DAffine3],
+    ) -> Result<Vec<DAffine3>, SkinError> {
+        let posed_count = self.posed_bone_count();
+        let found = parent_from_bone.len();
+        if found != posed_count && found != self.skeleton.bone_count() {
+            return Err(SkinError::Rig(RigError::CountMismatch {
+                what: "bones in the pose",
+                expected: posed_count,
+                found,
+            }));
+        }
+        let mut all = parent_from_bone[..posed_count].to_vec();
+        let mut model_from_bone: Vec<DAffine3> = Vec::with_capacity(posed_count);
+        for (local, bone) in all.iter().zip(self.skeleton.bones()) {
+            model_from_bone.push(match bone.parent {
+                Some(parent) => model_from_bone[parent.index()] * *local,
+                None => *local,
+            });
+        }
+        for placed in proxies.place(&self.skeleton, &model_from_bone) {
+            all.extend([placed, DAffine3::IDENTITY]);
+        }
+        Ok(all)
+    }
+}
+
+impl ProxyBones {
+    /// A skeleton with a proxy bone and its carrier at each of some points of the rest shape, after all
+    /// other bones; and which bones the proxies are.
+    ///
+    /// # Errors
+    /// [`RigError::TooManyBones`].
+    pub fn extend_skeleton(
+        skeleton: &Skeleton,
+        centers: &[DVec3],
+    ) -> Result<(Skeleton, Vec<BoneId>), RigError> {
+        let first = skeleton.bone_count();
+        let found = first + 2 * centers.len();
+        if found > usize::from(u16::MAX) {
+            return Err(RigError::TooManyBones { found });
+        }
+        let mut bones = skeleton.bones().to_vec();
+        let mut proxies = Vec::with_capacity(centers.len());
+        let mut carriers: Vec<BoneId> = (skeleton.ids())
+            .filter(|&bone| skeleton.is_carrier(bone))
+            .collect();
+        for (m, center) in centers.iter().enumerate() {
+            let carrier = BoneId((first + 2 * m) as u16);
+            let bone_from_rest = DAffine3::from_translation(-*center);
+            bones.push(Bone {
+                name: format!("proxy {m}"),
+                parent: None,
+                default_parent_from_bone: Trs::from_affine(&bone_from_rest.inverse()).0,
+                bone_from_rest,
+            });
+            bones.push(Bone {
+                name: format!("proxy {m}.turn"),
+                parent: Some(carrier),
+                default_parent_from_bone: Trs::IDENTITY,
+                bone_from_rest,
+            });
+            carriers.push(carrier);
+            proxies.push(BoneId(carrier.0 + 1));
+        }
+        Ok((Skeleton::new(bones)?.with_carriers(carriers), proxies))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{DMat3, DQuat};
+
+    use super::*;
+    use crate::rig::{GradientPredictor, JointReading, Pose, PredictedTurn};
+    use crate::skin::{SsdProgram, VertexProgram, Weight};
+
+    /// A root and a bone at x = 1, and a proxy at x = 1 that turns half as far as the bone, on the root.
+    fn skin() -> Skin {
+        let at = |x: f64| DAffine3::from_translation(DVec3::X * x);
+        let skeleton = Skeleton::from_rest_frames([
+            ("root".to_owned(), None, at(0.0)),
+            ("bone".to_owned(), Some(BoneId(0)), at(1.0)),
+        ])
+        .expect("a chain");
+        let (skeleton, bones) = ProxyBones::extend_skeleton(&skeleton, &[DVec3::X]).expect("few");
+        assert_eq!(bones, [BoneId(3)], "after its carrier");
+        let identity = |row: usize, width: usize| (0..width).map(move |c| f64::from(c == row));
+        let proxies = ProxyBones {
+            bones,
+            joints: vec![JointReading {
+                bone: BoneId(1),
+                parent: BoneId(0),
+                middle: DVec3::ZERO,
+            }],
+            gradients: vec![GradientPredictor {
+                turns: vec![PredictedTurn {
+                    joint: 0,
+                    scale: 0.5,
+                    offset: DQuat::IDENTITY,
+                }],
+                ..GradientPredictor::rigid(BoneId(0))
+            }],
+            sources: vec![BoneId(1)],
+            // Turned by the gradient, at the bone's origin.
+            from_gradients: (0..4).flat_map(|row| identity(row, 3)).collect(),
+            from_sources: (0..4)
+                .flat_map(|row| (0..4).map(move |c| f64::from(row == 3 && c == 3)))
+                .collect(),
+        };
+        let program = SsdProgram {
+            rest_positions: vec![DVec3::new(1.0, 1.0, 0.0)],
+            weights: std::iter::once([Weight {
+                bone: BoneId(3),
+                weight: 1.0,
+            }])
+            .collect(),
+            corrections: Vec::new(),
+        };
+        Skin::new(skeleton, VertexProgram::Ssd(program), Vec::new())
+            .and_then(|skin| skin.with_proxies(proxies))
+            .expect("a skin")
+    }
+
+    #[test]
+    fn a_proxy_is_placed_whether_a_pose_has_it_or_not() {
+        let skin = skin();
+        assert_eq!(skin.posed_bone_count(), 2, "the root and the bone");
+        let rest = skin.evaluate(&skin.skeleton.rest_pose()).expect("fits");
+        assert!(
+            rest[0].abs_diff_eq(DVec3::new(1.0, 1.0, 0.0), 1e-12),
+            "at rest"
+        );
+        let mut pose = skin.skeleton.rest_pose();
+        let whole = DAffine3::from_rotation_translation(
+            DQuat::from_rotation_y(0.7),
+            DVec3::new(0.0, 3.0, 0.0),
+        );
+        pose.parent_from_bone[0] = whole * pose.parent_from_bone[0];
+        pose.parent_from_bone[1] *= DAffine3::from_quat(DQuat::from_rotation_x(3.0));
+        let expected = whole.transform_point3(DVec3::X + DQuat::from_rotation_x(1.5) * DVec3::Y);
+        let short = Pose::new(pose.parent_from_bone[..2].to_vec());
+        for pose in [&pose, &short] {
+            let found = skin.evaluate(pose).expect("fits")[0];
+            assert!(
+                found.abs_diff_eq(expected, 1e-12),
+                "{found}, not {expected}"
+            );
+        }
+        let error = skin.evaluate(&Pose::new(vec![DAffine3::IDENTITY]));
+        assert_eq!(
+            error.expect_err("a bone is missing").to_string(),
+            "expected 2 bones in the pose, found 1",
+            "what a pose has to give"
+        );
+    }
+
+    #[test]
+    fn turns_beyond_half_a_turn_are_read_near_the_middle_of_those_seen() {
+        let mut skin = skin();
+        let turn = DQuat::from_rotation_x(4.0);
+        let mut pose = skin.skeleton.rest_pose();
+        pose.parent_from_bone[1] *= DAffine3::from_quat(turn);
+        let half = |angle: f64| DVec3::X + DQuat::from_rotation_x(angle) * DVec3::Y;
+        let short_way = skin.evaluate(&pose).expect("fits")[0];
+        let expected = half(2.0 - std::f64::consts::PI);
+        assert!(short_way.abs_diff_eq(expected, 1e-9), "found {short_way}");
+        let proxies = skin.proxies.as_mut().expect("it has one");
+        proxies.joints[0].middle = DVec3::X * 2.5;
+        let long_way = skin.evaluate(&pose).expect("fits")[0];
+        assert!(long_way.abs_diff_eq(half(2.0), 1e-9), "found {long_way}");
+    }
+
+    #[test]
+    fn stretch_follows_the_turn() {
+        let mut skin = skin();
+        let gradient = &mut skin.proxies.as_mut().expect("it has one").gradients[0];
+        gradient.stretch_joints = vec![0];
+        gradient.stretch.insert(0, [0.0, 0.5, 0.0, 0.1, 0.0, 0.0]);
+        gradient.stretch.insert(1, [0.0; 6]);
+        gradient.stretch.insert(2, [0.0; 6]);
+        let mut pose = skin.skeleton.rest_pose();
+        pose.parent_from_bone[1] *= DAffine3::from_quat(DQuat::from_rotation_x(1.0));
+        let s = DMat3::from_cols(
+            DVec3::X,
+            DVec3::new(0.0, 1.5, 0.1),
+            DVec3::new(0.0, 0.1, 1.0),
+        );
+        let expected = DVec3::X + DQuat::from_rotation_x(0.5) * (s * DVec3::Y);
+        let found = skin.evaluate(&pose).expect("fits")[0];
+        assert!(
+            found.abs_diff_eq(expected, 1e-12),
+            "{found}, not {expected}"
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_a_reason() {
+        let good = skin();
+        let with = |change: fn(&mut ProxyBones)| {
+            let mut proxies = good.proxies.clone().expect("it has one");
+            change(&mut proxies);
+            let plain = Skin {
+                proxies: None,
+                ..good.clone()
+            };
+            plain
+                .with_proxies(proxies)
+                .map(|_| ())
+                .map_err(|e| e.to_string())
+        };
+        assert_eq!(with(|_| ()), Ok(()), "as it was");
+        for (what, change) in [
+            (
+                "bone 2",
+                (|p| p.bones[0] = BoneId(2)) as fn(&mut ProxyBones),
+            ),
+            ("bone 3 is read", |p| p.sources[0] = BoneId(3)),
+            ("reads joint 1", |p| p.gradients[0].turns[0].joint = 1),
+            ("rows of stretch", |p| p.gradients[0].stretch.clear()),
+            ("C1 has", |p| p.from_gradients.truncate(11)),
+            ("C2 has", |p| p.from_sources.push(0.0)),
+            ("NaN", |p| p.from_sources[0] = f64::NAN),
+        ] {
+            let error = with(change).expect_err(what);
+            assert!(error.contains(what), "{what}: {error}");
+        }
+    }
+}
