@@ -2,7 +2,8 @@
 
 use super::{
     AnimSpaceOptions, FitError, Fitted, MultiWeightOptions, PsdOptions, PseudoBoneOptions,
-    SsdOptions, fit_anim_space, fit_multi_weight, fit_psd, fit_pseudo_bones, fit_ssd,
+    RotationalOptions, SsdOptions, fit_anim_space, fit_multi_weight, fit_psd, fit_pseudo_bones,
+    fit_rotational_regression, fit_ssd,
 };
 use crate::example::ExampleSet;
 use crate::progress::Progress;
@@ -24,6 +25,8 @@ pub enum Method {
     DualQuaternion(SsdOptions),
     /// Pose space deformation: a base skin, and shapes that joints drive.
     Psd(PsdOptions),
+    /// Rotational regression: skin that turns with joints, on proxy bones.
+    RotationalRegression(RotationalOptions),
 }
 
 impl Method {
@@ -36,6 +39,7 @@ impl Method {
             Self::DualQuaternion(SsdOptions::default()),
             Self::AnimSpace(AnimSpaceOptions::default()),
             Self::Psd(PsdOptions::default()),
+            Self::RotationalRegression(RotationalOptions::default()),
             Self::MultiWeight(MultiWeightOptions::default()),
         ];
         methods
@@ -87,6 +91,7 @@ impl Method {
             Self::MultiWeight(_) => "mwe",
             Self::DualQuaternion(_) => "dual-quaternion",
             Self::Psd(_) => "psd",
+            Self::RotationalRegression(_) => "rotational-regression",
         }
     }
 
@@ -99,6 +104,7 @@ impl Method {
             Self::MultiWeight(_) => "multi-weight enveloping",
             Self::DualQuaternion(_) => "dual quaternion skinning",
             Self::Psd(_) => "pose space deformation",
+            Self::RotationalRegression(_) => "rotational regression",
         }
     }
 
@@ -110,6 +116,7 @@ impl Method {
             Self::AnimSpace(options) => options.max_influences,
             Self::MultiWeight(options) => options.max_influences,
             Self::Psd(options) => options.base.max_influences(),
+            Self::RotationalRegression(options) => options.ssd.max_influences,
         }
     }
 
@@ -126,6 +133,7 @@ impl Method {
                 let base = options.base.clone().with_max_influences(max_influences);
                 *options.base = base;
             }
+            Self::RotationalRegression(options) => options.ssd.max_influences = max_influences,
         }
         self
     }
@@ -141,6 +149,7 @@ impl Method {
             Self::AnimSpace(options) => options.check(),
             Self::MultiWeight(options) => options.check(),
             Self::Psd(options) => options.check(),
+            Self::RotationalRegression(options) => options.check(),
         }
     }
 
@@ -160,6 +169,9 @@ impl Method {
             Self::AnimSpace(options) => fit_anim_space(set, training, options, progress),
             Self::MultiWeight(options) => fit_multi_weight(set, training, options, progress),
             Self::Psd(options) => fit_psd(set, training, options, progress),
+            Self::RotationalRegression(options) => {
+                fit_rotational_regression(set, training, options, progress)
+            }
             Self::DualQuaternion(options) => {
                 let mut fitted = fit_ssd(set, training, options, progress)?;
                 if let VertexProgram::Ssd(weighted) = fitted.skin.program {

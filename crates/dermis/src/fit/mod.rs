@@ -14,6 +14,7 @@ mod psd;
 mod pseudo_bones;
 mod reach;
 mod report;
+mod rotational;
 mod ssd;
 mod tetrahedron;
 mod under_determined;
@@ -39,6 +40,10 @@ pub use psd::{
 };
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
+pub use rotational::{
+    FullRegression, PoissonSolver, ProxyCount, RotationalOptions, fit_full_regression,
+    fit_rotational_regression,
+};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
 
 use crate::example::{ExampleError, ExampleSet};

@@ -1,5 +1,6 @@
 //! Meshes: the geometry that is fitted, the form in which it is drawn, and what connects it.
 
+mod deform_grad;
 mod draw_mesh;
 mod enclosing_ball;
 mod normals;
@@ -7,6 +8,8 @@ mod topology;
 mod tri_mesh;
 mod weld;
 
+pub(crate) use deform_grad::inverse_frame;
+pub use deform_grad::{deformation_gradients, triangle_frame};
 pub use draw_mesh::{AttributeData, CustomAttribute, DrawMesh, DrawPart};
 pub use enclosing_ball::{Ball, enclosing_ball};
 pub use normals::{triangle_normals, vertex_normals};

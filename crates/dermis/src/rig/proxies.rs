@@ -2,9 +2,9 @@
 //!
 //! A patch of skin between two bones turns with neither: half-way along a twisting forearm, about
 //! another axis over a muscle, with a stretch that depends on the bend. Rotational regression
-//! (\[Wang07\]) predicts such **gradients** from the turns of joints, and places **proxy bones** so that
-//! the skin on them meets all gradients and the bones that it hangs on as well as it can. The places
-//! are linear in gradients and matrices, so a pose costs a few small predictions and one product of
+//! (\[Wang07\]) predicts how patches move from the turns of joints, and places **proxy bones** so that
+//! the skin on them meets all predictions and the bones that it hangs on as well as it can. The places
+//! are linear in predictions and matrices, so a pose costs a few small predictions and one product of
 //! matrices; after it, proxy bones are bones like any other.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -20,10 +20,10 @@ use crate::math::{nearest_branch, nearest_rotation, rotation_vector};
 /// | `G_j` | model from bone, of a posed bone or of a proxy |
 /// | `N_j` | `G_j Ĝ_j⁻¹` |
 /// | `θ_j` | turn of joint `j`: `log` of the rotation nearest to `lin(N_a⁻¹ N_b)`, b being its bone and a the bone it turns in |
-/// | `D_ℓ` | gradient `ℓ`: what the rest shape of a patch is turned and stretched by |
+/// | `D_ℓ` | predicted motion of patch `ℓ`: its gradient, and where its middle goes |
 ///
 /// `[G_1 … G_P] = [D_1 … D_L] C1ᵀ + [G_s1 … G_sS] C2ᵀ`: every row of a proxy's matrix is the same
-/// combination of that row of the gradients and of the source bones. \[Wang07\] Eq. 6 writes the same
+/// combination of that row of the predictions and of the source bones. \[Wang07\] Eq. 6 writes the same
 /// with matrices nine times as large, most of whose entries are 0: no row ever meets another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProxyBones {
@@ -33,11 +33,11 @@ pub struct ProxyBones {
     /// The joints whose turns are read.
     pub joints: Vec<JointReading>,
     /// `D_ℓ`.
-    pub gradients: Vec<GradientPredictor>,
+    pub patches: Vec<PatchPredictor>,
     /// The posed bones whose matrices enter directly.
     pub sources: Vec<BoneId>,
-    /// `C1`, row by row: four rows per proxy (the columns of its matrix), three numbers per gradient.
-    pub from_gradients: Vec<f64>,
+    /// `C1`, row by row: four rows per proxy (the columns of its matrix), four numbers per patch.
+    pub from_patches: Vec<f64>,
     /// `C2`, row by row: four rows per proxy, four numbers per source.
     pub from_sources: Vec<f64>,
 }
@@ -55,19 +55,25 @@ pub struct JointReading {
     pub middle: DVec3,
 }
 
-/// How a patch of skin turns and stretches: `D = lin(N_a) exp(ρ_1) exp(ρ_2) … S`.
+/// How a patch of skin moves: `D = F T(o) exp(ρ_1) exp(ρ_2) … [X | x]`, with `F = Σ w_a N_a`.
+///
+/// The gradient `lin(D)` acts on the patch about its middle in the rest pose; the fourth column is where the middle
+/// goes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GradientPredictor {
-    /// `a`, the bone in whose frame the patch turns.
-    pub frame: BoneId,
+pub struct PatchPredictor {
+    /// `F`: the bones in whose frame the patch moves, and their weights, which sum to 1. One bone, or those
+    /// that would move the patch in linear blend skinning.
+    pub frame: Vec<(BoneId, f64)>,
+    /// `o`, the point about which it turns, in the rest pose.
+    pub pivot: DVec3,
     /// `ρ_1`, `ρ_2`, …; none for a patch that turns with the bone.
     pub turns: Vec<PredictedTurn>,
     /// Numbers of the joints that the stretch depends on.
     pub stretch_joints: Vec<u16>,
-    /// `H`: of each component of those joints' turns, and at last of 1, the share in the six numbers of
-    /// the symmetric matrix `S`: xx, yy, zz, yz, xz, xy.
-    pub stretch: Vec<[f64; 6]>,
+    /// `H`: of nine inputs per such joint, and at last of 1, the shares in the twelve entries of `[X | x]`,
+    /// column by column. The inputs are those of [`stretch_inputs`]: a joint's turn and its squares.
+    pub stretch: Vec<[f64; 12]>,
 }
 
 /// A turn that follows from that of a joint: `ρ = u W θ`.
@@ -82,36 +88,53 @@ pub struct PredictedTurn {
     pub offset: DQuat,
 }
 
-/// The gradient of a patch that turns with its bone and nothing more.
-const NO_STRETCH: [f64; 6] = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
+/// What a stretch depends on, of one joint: `θ`, and the products of its components: xx, yy, zz, yz, xz, xy.
+///
+/// A bulge is the same for a bend to either side, which no linear function of the turn is.
+pub fn stretch_inputs(turn: DVec3) -> [f64; 9] {
+    let DVec3 { x, y, z } = turn;
+    [x, y, z, x * x, y * y, z * z, y * z, x * z, x * y]
+}
 
-impl GradientPredictor {
-    /// The gradient of a patch that moves as a bone does.
-    pub fn rigid(frame: BoneId) -> Self {
+impl PatchPredictor {
+    /// A patch that moves as a bone does, given its middle in the rest pose.
+    pub fn rigid(frame: BoneId, middle: DVec3) -> Self {
+        let [x, y, z] = middle.to_array();
         Self {
-            frame,
+            frame: vec![(frame, 1.0)],
+            pivot: DVec3::ZERO,
             turns: Vec::new(),
             stretch_joints: Vec::new(),
-            stretch: vec![NO_STRETCH],
+            stretch: vec![[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, x, y, z]],
         }
     }
 
-    /// `exp(ρ_1) exp(ρ_2) … S` for the turns of all joints: the gradient in the frame of its bone.
-    pub fn local(&self, turns: &[DVec3]) -> DMat3 {
+    /// `T(o) exp(ρ_1) exp(ρ_2) … [X | x]` for the turns of all joints: the motion in the frame of its bone.
+    pub fn local(&self, turns: &[DVec3]) -> DAffine3 {
+        let mut x = [0.0; 12];
+        let inputs = (self.stretch_joints.iter())
+            .flat_map(|&joint| stretch_inputs(turns[usize::from(joint)]))
+            .chain([1.0]);
+        for (input, shares) in inputs.zip(&self.stretch) {
+            for (x, share) in x.iter_mut().zip(shares) {
+                *x += input * share;
+            }
+        }
+        let turned = DMat3::from_quat(self.rotation(turns));
+        let x = DAffine3::from_cols_array(&x);
+        DAffine3 {
+            matrix3: turned * x.matrix3,
+            translation: self.pivot + turned * x.translation,
+        }
+    }
+
+    /// `exp(ρ_1) exp(ρ_2) …` for the turns of all joints.
+    pub fn rotation(&self, turns: &[DVec3]) -> DQuat {
         let mut rotation = DQuat::IDENTITY;
         for turn in &self.turns {
             rotation *= DQuat::from_scaled_axis(turn.vector(turns[usize::from(turn.joint)]));
         }
-        let mut s = [0.0; 6];
-        let inputs = (self.stretch_joints.iter())
-            .flat_map(|&joint| turns[usize::from(joint)].to_array())
-            .chain([1.0]);
-        for (input, shares) in inputs.zip(&self.stretch) {
-            for (s, share) in s.iter_mut().zip(shares) {
-                *s += input * share;
-            }
-        }
-        DMat3::from_quat(rotation) * symmetric(s)
+        rotation
     }
 }
 
@@ -122,13 +145,12 @@ impl PredictedTurn {
     }
 }
 
-/// A symmetric matrix from xx, yy, zz, yz, xz, xy.
-fn symmetric([xx, yy, zz, yz, xz, xy]: [f64; 6]) -> DMat3 {
-    DMat3::from_cols(
-        DVec3::new(xx, xy, xz),
-        DVec3::new(xy, yy, yz),
-        DVec3::new(xz, yz, zz),
-    )
+/// A weighted sum of motions.
+pub(crate) fn blend(motions: impl Iterator<Item = (DAffine3, f64)>) -> DAffine3 {
+    motions.fold(DAffine3::ZERO, |sum, (motion, weight)| DAffine3 {
+        matrix3: sum.matrix3 + motion.matrix3 * weight,
+        translation: sum.translation + motion.translation * weight,
+    })
 }
 
 impl JointReading {
@@ -173,7 +195,7 @@ impl ProxyBones {
                 ));
             }
         }
-        let frames = self.gradients.iter().map(|g| g.frame);
+        let frames = (self.patches.iter()).flat_map(|p| p.frame.iter().map(|(bone, _)| *bone));
         let joints = self.joints.iter().flat_map(|j| [j.bone, j.parent]);
         let mut named = frames.chain(joints).chain(self.sources.iter().copied());
         if let Some(bone) = named.find(|bone| bone.index() >= posed_count) {
@@ -182,26 +204,26 @@ impl ProxyBones {
                 bone.0
             ));
         }
-        for (l, gradient) in self.gradients.iter().enumerate() {
-            let turning = gradient.turns.iter().map(|turn| turn.joint);
-            let mut joints = turning.chain(gradient.stretch_joints.iter().copied());
+        for (l, patch) in self.patches.iter().enumerate() {
+            let turning = patch.turns.iter().map(|turn| turn.joint);
+            let mut joints = turning.chain(patch.stretch_joints.iter().copied());
             if let Some(joint) = joints.find(|&j| usize::from(j) >= self.joints.len()) {
                 return bad(format!(
-                    "gradient {l} reads joint {joint}, but there are {}",
+                    "patch {l} reads joint {joint}, but there are {}",
                     self.joints.len()
                 ));
             }
-            let expected = 3 * gradient.stretch_joints.len() + 1;
-            if gradient.stretch.len() != expected {
+            let expected = 9 * patch.stretch_joints.len() + 1;
+            if patch.stretch.len() != expected {
                 return bad(format!(
-                    "gradient {l} has {} rows of stretch, expected {expected}",
-                    gradient.stretch.len()
+                    "patch {l} has {} rows of stretch, expected {expected}",
+                    patch.stretch.len()
                 ));
             }
         }
         let rows = 4 * self.bones.len();
         for (what, expected, found) in [
-            ("C1", rows * 3 * self.gradients.len(), &self.from_gradients),
+            ("C1", rows * 4 * self.patches.len(), &self.from_patches),
             ("C2", rows * 4 * self.sources.len(), &self.from_sources),
         ] {
             if found.len() != expected {
@@ -218,52 +240,65 @@ impl ProxyBones {
     }
 
     fn is_finite(&self) -> bool {
-        let matrices = self.from_gradients.iter().chain(&self.from_sources);
-        let stretches = self
-            .gradients
-            .iter()
-            .flat_map(|g| g.stretch.iter().flatten());
-        let mut turns = self.gradients.iter().flat_map(|g| &g.turns);
+        let matrices = self.from_patches.iter().chain(&self.from_sources);
+        let stretches = self.patches.iter().flat_map(|p| p.stretch.iter().flatten());
+        let mut turns = self.patches.iter().flat_map(|p| &p.turns);
         matrices.chain(stretches).all(|x| x.is_finite())
+            && self.patches.iter().all(|p| p.pivot.is_finite())
+            && self
+                .patches
+                .iter()
+                .all(|p| p.frame.iter().all(|(_, w)| w.is_finite()))
             && self.joints.iter().all(|j| j.middle.is_finite())
             && turns.all(|t| t.scale.is_finite() && t.offset.is_finite())
     }
 
     /// `D_ℓ` in a pose, given `G` of all posed bones (and, unread, of others).
-    pub fn gradients_of(&self, skeleton: &Skeleton, model_from_bone: &[DAffine3]) -> Vec<DMat3> {
+    pub fn motions(&self, skeleton: &Skeleton, model_from_bone: &[DAffine3]) -> Vec<DAffine3> {
         let posed_from_rest = |bone: BoneId| {
-            let rest = &skeleton.bones()[bone.index()].bone_from_rest.matrix3;
-            model_from_bone[bone.index()].matrix3 * *rest
+            model_from_bone[bone.index()] * skeleton.bones()[bone.index()].bone_from_rest
         };
+        let linear = |bone: BoneId| posed_from_rest(bone).matrix3;
         let turns: Vec<DVec3> = (self.joints.iter())
-            .map(|j| j.turn(&posed_from_rest(j.parent), &posed_from_rest(j.bone)))
+            .map(|j| j.turn(&linear(j.parent), &linear(j.bone)))
             .collect();
-        (self.gradients.iter())
-            .map(|gradient| posed_from_rest(gradient.frame) * gradient.local(&turns))
+        (self.patches.iter())
+            .map(|patch| {
+                let bones = patch.frame.iter();
+                blend(bones.map(|&(bone, w)| (posed_from_rest(bone), w))) * patch.local(&turns)
+            })
             .collect()
     }
 
     /// `G` of every proxy bone, given that of all posed bones (and, unread, of others).
     pub fn place(&self, skeleton: &Skeleton, model_from_bone: &[DAffine3]) -> Vec<DAffine3> {
-        let gradients = self.gradients_of(skeleton, model_from_bone);
-        let (width1, width2) = (3 * self.gradients.len(), 4 * self.sources.len());
-        let row = |row: usize| {
-            let c1 = &self.from_gradients[row * width1..(row + 1) * width1];
+        self.combine(&self.motions(skeleton, model_from_bone), model_from_bone)
+    }
+
+    /// `G` of every proxy bone, given the motion of every patch and `G` of all posed bones.
+    pub(crate) fn combine(
+        &self,
+        motions: &[DAffine3],
+        model_from_bone: &[DAffine3],
+    ) -> Vec<DAffine3> {
+        let (width1, width2) = (4 * self.patches.len(), 4 * self.sources.len());
+        let column = |row: usize| {
+            let c1 = &self.from_patches[row * width1..(row + 1) * width1];
             let c2 = &self.from_sources[row * width2..(row + 1) * width2];
-            let mut sum = DVec3::ZERO;
-            for (d, c) in gradients.iter().zip(c1.chunks_exact(3)) {
-                sum += *d * DVec3::from_slice(c);
-            }
-            for (source, c) in self.sources.iter().zip(c2.chunks_exact(4)) {
-                let g = &model_from_bone[source.index()];
-                sum += g.matrix3 * DVec3::from_slice(c) + g.translation * c[3];
-            }
-            sum
+            let sources = self
+                .sources
+                .iter()
+                .map(|source| &model_from_bone[source.index()]);
+            let terms = motions.iter().zip(c1.chunks_exact(4));
+            let terms = terms.chain(sources.zip(c2.chunks_exact(4)));
+            terms.fold(DVec3::ZERO, |sum, (m, c)| {
+                sum + m.matrix3 * DVec3::from_slice(c) + m.translation * c[3]
+            })
         };
         (0..self.bones.len())
             .map(|m| DAffine3 {
-                matrix3: DMat3::from_cols(row(4 * m), row(4 * m + 1), row(4 * m + 2)),
-                translation: row(4 * m + 3),
+                matrix3: DMat3::from_cols(column(4 * m), column(4 * m + 1), column(4 * m + 2)),
+                translation: column(4 * m + 3),
             })
             .collect()
     }
@@ -272,7 +307,8 @@ impl ProxyBones {
     #[must_use]
     pub fn with_bones(&self, renumber: impl Fn(BoneId) -> BoneId) -> Self {
         let mut changed = self.clone();
-        let frames = changed.gradients.iter_mut().map(|g| &mut g.frame);
+        let frames =
+            (changed.patches.iter_mut()).flat_map(|p| p.frame.iter_mut().map(|(bone, _)| bone));
         let joints = (changed.joints.iter_mut()).flat_map(|j| [&mut j.bone, &mut j.parent]);
         let lists = changed.bones.iter_mut().chain(&mut changed.sources);
         for bone in lists.chain(frames).chain(joints) {

@@ -101,7 +101,7 @@ mod tests {
     use glam::{DMat3, DQuat};
 
     use super::*;
-    use crate::rig::{GradientPredictor, JointReading, Pose, PredictedTurn};
+    use crate::rig::{JointReading, PatchPredictor, Pose, PredictedTurn};
     use crate::skin::{SsdProgram, VertexProgram, Weight};
 
     /// A root and a bone at x = 1, and a proxy at x = 1 that turns half as far as the bone, on the root.
@@ -114,7 +114,6 @@ mod tests {
         .expect("a chain");
         let (skeleton, bones) = ProxyBones::extend_skeleton(&skeleton, &[DVec3::X]).expect("few");
         assert_eq!(bones, [BoneId(3)], "after its carrier");
-        let identity = |row: usize, width: usize| (0..width).map(move |c| f64::from(c == row));
         let proxies = ProxyBones {
             bones,
             joints: vec![JointReading {
@@ -122,17 +121,19 @@ mod tests {
                 parent: BoneId(0),
                 middle: DVec3::ZERO,
             }],
-            gradients: vec![GradientPredictor {
+            patches: vec![PatchPredictor {
                 turns: vec![PredictedTurn {
                     joint: 0,
                     scale: 0.5,
                     offset: DQuat::IDENTITY,
                 }],
-                ..GradientPredictor::rigid(BoneId(0))
+                ..PatchPredictor::rigid(BoneId(0), DVec3::X)
             }],
             sources: vec![BoneId(1)],
-            // Turned by the gradient, at the bone's origin.
-            from_gradients: (0..4).flat_map(|row| identity(row, 3)).collect(),
+            // Turned as the patch, at the bone's origin.
+            from_patches: (0..4)
+                .flat_map(|row| (0..4).map(move |c| f64::from(row == c && c < 3)))
+                .collect(),
             from_sources: (0..4)
                 .flat_map(|row| (0..4).map(move |c| f64::from(row == 3 && c == 3)))
                 .collect(),
@@ -203,19 +204,16 @@ mod tests {
     #[test]
     fn stretch_follows_the_turn() {
         let mut skin = skin();
-        let gradient = &mut skin.proxies.as_mut().expect("it has one").gradients[0];
-        gradient.stretch_joints = vec![0];
-        gradient.stretch.insert(0, [0.0, 0.5, 0.0, 0.1, 0.0, 0.0]);
-        gradient.stretch.insert(1, [0.0; 6]);
-        gradient.stretch.insert(2, [0.0; 6]);
+        let patch = &mut skin.proxies.as_mut().expect("it has one").patches[0];
+        patch.stretch_joints = vec![0];
+        // Shear with the angle about x, and growth along y with its square.
+        let mut rows = vec![[0.0; 12]; 9];
+        (rows[0][5], rows[3][4]) = (0.1, 0.5);
+        patch.stretch.splice(0..0, rows);
         let mut pose = skin.skeleton.rest_pose();
-        pose.parent_from_bone[1] *= DAffine3::from_quat(DQuat::from_rotation_x(1.0));
-        let s = DMat3::from_cols(
-            DVec3::X,
-            DVec3::new(0.0, 1.5, 0.1),
-            DVec3::new(0.0, 0.1, 1.0),
-        );
-        let expected = DVec3::X + DQuat::from_rotation_x(0.5) * (s * DVec3::Y);
+        pose.parent_from_bone[1] *= DAffine3::from_quat(DQuat::from_rotation_x(1.2));
+        let s = DMat3::from_cols(DVec3::X, DVec3::new(0.0, 1.0 + 0.5 * 1.44, 0.12), DVec3::Z);
+        let expected = DVec3::X + DQuat::from_rotation_x(0.6) * (s * DVec3::Y);
         let found = skin.evaluate(&pose).expect("fits")[0];
         assert!(
             found.abs_diff_eq(expected, 1e-12),
@@ -245,9 +243,9 @@ mod tests {
                 (|p| p.bones[0] = BoneId(2)) as fn(&mut ProxyBones),
             ),
             ("bone 3 is read", |p| p.sources[0] = BoneId(3)),
-            ("reads joint 1", |p| p.gradients[0].turns[0].joint = 1),
-            ("rows of stretch", |p| p.gradients[0].stretch.clear()),
-            ("C1 has", |p| p.from_gradients.truncate(11)),
+            ("reads joint 1", |p| p.patches[0].turns[0].joint = 1),
+            ("rows of stretch", |p| p.patches[0].stretch.clear()),
+            ("C1 has", |p| p.from_patches.truncate(11)),
             ("C2 has", |p| p.from_sources.push(0.0)),
             ("NaN", |p| p.from_sources[0] = f64::NAN),
         ] {

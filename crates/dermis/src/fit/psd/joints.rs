@@ -123,14 +123,24 @@ pub(super) fn next_to_joints(skin: &Skin, joints: &Joints) -> Vec<Vec<u16>> {
         .collect();
     pieces_of_bone.extend(skin.derived.iter().map(|d| vec![piece(d.of)]));
     if let Some(proxies) = &skin.proxies {
-        // A proxy and its carrier go by what the gradient of the same number reads.
+        // A proxy and its carrier go by what the patches read that it follows most.
+        let width = 4 * proxies.patches.len();
         for m in 0..proxies.bones.len() {
+            let share = |l: usize| -> f64 {
+                let rows =
+                    (0..3).map(|c| &proxies.from_patches[(4 * m + c) * width + 4 * l..][..3]);
+                rows.flatten().map(|x| x * x).sum()
+            };
+            let most = (0..proxies.patches.len()).map(share).fold(0.0, f64::max);
             let mut pieces = Vec::new();
-            let gradient = proxies.gradients.get(m);
-            pieces.extend(gradient.map(|g| piece(g.frame)));
-            for turn in gradient.iter().flat_map(|g| &g.turns) {
-                let joint = &proxies.joints[usize::from(turn.joint)];
-                pieces.extend([piece(joint.bone), piece(joint.parent)]);
+            for (l, patch) in proxies.patches.iter().enumerate() {
+                if share(l) >= 0.25 * most {
+                    pieces.extend(patch.frame.iter().map(|(bone, _)| piece(*bone)));
+                    for turn in &patch.turns {
+                        let joint = &proxies.joints[usize::from(turn.joint)];
+                        pieces.extend([piece(joint.bone), piece(joint.parent)]);
+                    }
+                }
             }
             pieces_of_bone.extend([pieces.clone(), pieces]);
         }

@@ -1,0 +1,270 @@
+//! Rotational regression: skin that turns and stretches as joints turn, on bones of its own.
+//!
+//! Linear blend skinning moves a vertex with bones. But skin between two bones turns with neither: half-way
+//! along a twisting forearm, less and about another axis over a muscle. \[Wang07\] learns from examples how
+//! patches of skin turn with a joint (a share `u` of its angle, its axis offset by `W`) and how they stretch,
+//! puts the patches together by a Poisson equation, and reduces that to **proxy bones**: what is left per
+//! vertex is linear blend skinning.
+//!
+//! ```text
+//! examples ─▶ linear blend fit ─▶ near-rigid vertices stay with it      (mod)
+//!    │                                   │
+//!    ├─▶ groups of triangles (cluster) ─▶ proxies: weights α, motions   (blend)
+//!    │                                   │
+//!    └─▶ key gradients D, weights β (blend) ─▶ predictors u, W, H       (readings, regress)
+//!                                        │
+//!                        C1, C2 (compile) ─▶ Skin with ProxyBones
+//! ```
+//!
+//! [`fit_full_regression`] is the same without the reduction: a predictor for every triangle and a solve per
+//! pose. It is the slow form that the reduced one is tested against.
+
+mod blend;
+mod cluster;
+mod compile;
+mod full;
+mod poisson;
+mod readings;
+mod reduce;
+mod regress;
+mod ridge;
+
+pub use full::{FullRegression, fit_full_regression};
+pub use poisson::PoissonSolver;
+
+use glam::DVec3;
+
+use super::{FitError, Fitted, SsdOptions, bad_option, fit_ssd};
+use crate::example::ExampleSet;
+use crate::measure::positive_or_one;
+use crate::mesh::Topology;
+use crate::par;
+use crate::progress::Progress;
+use crate::rig::BoneId;
+use crate::skin::{Skin, SsdProgram, VertexProgram};
+
+/// How many proxy bones there are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ProxyCount {
+    /// As many as given, or fewer where the skin has not as many triangles.
+    Exactly(usize),
+    /// As few as follow the training examples to this E_RMS (see [`Measures`](crate::measure::Measures)), when
+    /// they are moved as well as they can be. What is predicted of their motion comes on top.
+    TargetError(f64),
+}
+
+/// How to fit rotational regression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RotationalOptions {
+    /// The linear blend fit: most bones, or proxies, that may move one vertex; and the candidates among the
+    /// skeleton's bones. Its rest positions are kept (`rest_rounds` is not heard).
+    pub ssd: SsdOptions,
+    /// How many proxy bones; default 60.
+    pub proxies: ProxyCount,
+    /// A vertex that linear blend skinning meets to this share of the rest box's diagonal, root mean square
+    /// over the training examples, stays with it; at least 0, default 5e-4.
+    pub rigid_tolerance: f64,
+}
+
+impl Default for RotationalOptions {
+    fn default() -> Self {
+        Self {
+            ssd: SsdOptions::default(),
+            proxies: ProxyCount::Exactly(60),
+            rigid_tolerance: 5e-4,
+        }
+    }
+}
+
+/// Most bones that the frame of a patch blends.
+const MOST_FRAME_BONES: usize = 4;
+/// Most proxy bones: the system of their places is dense.
+const MOST_PROXIES: usize = 2000;
+
+impl RotationalOptions {
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`FitError::BadOption`] naming the first that is not.
+    pub fn check(&self) -> Result<(), FitError> {
+        self.ssd.check()?;
+        match self.proxies {
+            ProxyCount::Exactly(count) if !(1..=MOST_PROXIES).contains(&count) => {
+                let problem = format!("{count} is not between 1 and {MOST_PROXIES}");
+                return bad_option("proxy-bones", problem);
+            }
+            ProxyCount::TargetError(error) if !(error > 0.0 && error.is_finite()) => {
+                return bad_option("target-error", format!("{error} is not above 0"));
+            }
+            _ => {}
+        }
+        match self.rigid_tolerance {
+            tolerance if tolerance >= 0.0 && tolerance.is_finite() => Ok(()),
+            tolerance => bad_option("rigid-tolerance", format!("{tolerance} is not 0 or more")),
+        }
+    }
+}
+
+/// Fits rotational regression to the examples numbered in `training`.
+///
+/// The skin has [`proxies`](Skin::proxies) after the skeleton's bones, and is linear blend skinning over both:
+/// near-rigid vertices follow the skeleton, the others proxies. Where even so linear blend skinning meets the
+/// training examples better at a vertex, the vertex stays with it. Without a vertex that needs proxies the skin
+/// is plain. [`Fitted::round_errors`] are those of linear blend skinning, of the proxies when they are moved as
+/// well as they can be, and of the skin.
+///
+/// Cost: that of [`fit_ssd`]; O(T K log T) to join T triangles over K examples; O(T K) per round of weights
+/// and, for P proxies, O(P³ + P² K) of motions; O(P J K) for the predictors of J joints. All linear in the
+/// mesh and the examples but for a logarithm.
+///
+/// ```
+/// use dermis::fit::{ProxyCount, RotationalOptions, fit_rotational_regression};
+/// use dermis::progress::Silent;
+///
+/// let arm = dermis::synth::arm(&Default::default()).examples;
+/// let training: Vec<usize> = (0..arm.examples().len()).collect();
+/// let options = RotationalOptions { proxies: ProxyCount::Exactly(12), ..Default::default() };
+/// let fitted = fit_rotational_regression(&arm, &training, &options, &Silent)?;
+/// let proxies = fitted.skin.proxies.expect("a forearm that twists");
+/// assert!(proxies.bones.len() <= 12);
+/// # Ok::<(), dermis::fit::FitError>(())
+/// ```
+///
+/// # Errors
+/// [`FitError::NothingToFit`], [`FitError::BadOption`], and [`FitError::Stopped`] when `progress` says so.
+pub fn fit_rotational_regression(
+    set: &ExampleSet,
+    training: &[usize],
+    options: &RotationalOptions,
+    progress: &dyn Progress,
+) -> Result<Fitted, FitError> {
+    options.check()?;
+    let base = Base::fit(set, training, options, progress)?;
+    reduce::fit(&base, options, progress)
+}
+
+/// Linear blend skinning, and which vertices stay with it.
+struct Base<'a> {
+    set: &'a ExampleSet,
+    training: &'a [usize],
+    ssd: SsdProgram,
+    /// Root-mean-square error of every vertex over the training examples, in model units.
+    errors: Vec<f64>,
+    is_held: Vec<bool>,
+}
+
+impl<'a> Base<'a> {
+    fn fit(
+        set: &'a ExampleSet,
+        training: &'a [usize],
+        options: &RotationalOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, FitError> {
+        let ssd = SsdOptions {
+            rest_rounds: 0,
+            ..options.ssd.clone()
+        };
+        let fitted = fit_ssd(set, training, &ssd, progress)?;
+        let errors = vertex_errors(&fitted.skin, set, training)?;
+        let VertexProgram::Ssd(ssd) = fitted.skin.program else {
+            unreachable!("linear blend skinning was fitted");
+        };
+        let diagonal = positive_or_one(set.rest().bounds().diagonal());
+        let tolerance = options.rigid_tolerance * diagonal;
+        let mut is_held: Vec<bool> = errors.iter().map(|&e| e <= tolerance).collect();
+        let topology = Topology::new(set.rest().vertex_count(), set.rest().triangles());
+        for &vertex in topology.unreferenced_vertices() {
+            is_held[vertex as usize] = true;
+        }
+        Ok(Self {
+            set,
+            training,
+            ssd,
+            errors,
+            is_held,
+        })
+    }
+
+    /// Gradients say nothing of where a part of a mesh is: holds its best-predicted vertex, too.
+    fn hold_one_of_each_part(&mut self) {
+        let mesh = self.set.rest();
+        let topology = Topology::new(mesh.vertex_count(), mesh.triangles());
+        let mut best: Vec<Option<usize>> = vec![None; topology.component_count()];
+        for (vertex, &part) in topology.component_of_vertex().iter().enumerate() {
+            if let Some(best) = best.get_mut(part as usize)
+                && best.is_none_or(|other| self.errors[vertex] < self.errors[other])
+            {
+                *best = Some(vertex);
+            }
+        }
+        for vertex in best.into_iter().flatten() {
+            self.is_held[vertex] = true;
+        }
+    }
+
+    /// The bones that move some vertices, with their weights in the mean: at most four.
+    fn mean_bones(&self, vertices: impl Iterator<Item = (usize, f64)>) -> Vec<(BoneId, f64)> {
+        let mut sums = vec![0.0; self.set.skeleton().bone_count()];
+        for (vertex, share) in vertices {
+            for w in self.ssd.weights.row(vertex) {
+                sums[w.bone.index()] += share * w.weight;
+            }
+        }
+        let mut bones: Vec<(BoneId, f64)> = (self.set.skeleton().ids())
+            .map(|bone| (bone, sums[bone.index()]))
+            .filter(|(_, sum)| *sum > 0.0)
+            .collect();
+        bones.sort_by(|a, b| b.1.total_cmp(&a.1));
+        bones.truncate(MOST_FRAME_BONES);
+        let total: f64 = bones.iter().map(|(_, sum)| sum).sum();
+        bones.iter_mut().for_each(|(_, sum)| *sum /= total);
+        bones
+    }
+
+    /// The numbers of the triangles with a corner that is not held.
+    fn free_triangles(&self) -> Vec<u32> {
+        let triangles = self.set.rest().triangles().iter();
+        let is_free = |corners: &[u32; 3]| corners.iter().any(|&i| !self.is_held[i as usize]);
+        (0u32..)
+            .zip(triangles)
+            .filter(|(_, corners)| is_free(corners))
+            .map(|(k, _)| k)
+            .collect()
+    }
+
+    /// The rest shape and the training examples' shapes.
+    fn shapes(&self) -> Vec<&'a [DVec3]> {
+        let examples = self.training.iter();
+        let posed = examples.map(|&k| self.set.examples()[k].positions.as_slice());
+        std::iter::once(self.set.rest().positions())
+            .chain(posed)
+            .collect()
+    }
+
+    /// Root-mean-square error over all vertices.
+    fn rms(&self) -> f64 {
+        rms(&self.errors)
+    }
+}
+
+/// Root-mean-square error of every vertex over some examples, in model units.
+fn vertex_errors(skin: &Skin, set: &ExampleSet, which: &[usize]) -> Result<Vec<f64>, FitError> {
+    let found = par::map(which.len(), |k| {
+        skin.evaluate(&set.examples()[which[k]].pose)
+    });
+    let mut squared = vec![0.0; set.rest().vertex_count()];
+    for (&k, found) in which.iter().zip(found) {
+        let pairs = found?.into_iter().zip(&set.examples()[k].positions);
+        for (squared, (a, b)) in squared.iter_mut().zip(pairs) {
+            *squared += a.distance_squared(*b);
+        }
+    }
+    let mean = |squared: f64| (squared / which.len().max(1) as f64).sqrt();
+    Ok(squared.into_iter().map(mean).collect())
+}
+
+/// The root mean square of some numbers.
+fn rms(numbers: &[f64]) -> f64 {
+    let squared: f64 = numbers.iter().map(|x| x * x).sum();
+    (squared / numbers.len().max(1) as f64).sqrt()
+}

@@ -1,0 +1,137 @@
+//! Vertex positions from the gradients of triangles: the whole Poisson equation.
+
+use glam::{DMat3, DVec3};
+
+use crate::fit::FitError;
+use crate::mesh::TriMesh;
+use crate::solve::{LowerColumns, SparseCholesky};
+
+/// Puts triangles with given gradients together to a mesh, some of whose vertices are held.
+///
+/// Minimises `Σ |D_k v̂ − v|²` over the three edges of every triangle (\[Wang07\] Eq. 2, which takes two of
+/// them) for the vertices that are not held. The matrix depends on the mesh and on which vertices are held, so
+/// it is factored once and every pose costs three back substitutions.
+pub struct PoissonSolver {
+    /// The unknown of each vertex; `None` for those that are held.
+    unknowns: Vec<Option<usize>>,
+    rest: Vec<DVec3>,
+    triangles: Vec<[u32; 3]>,
+    factor: Option<SparseCholesky>,
+    unknown_count: usize,
+}
+
+impl PoissonSolver {
+    /// Factors the system of a mesh. Every part of the mesh must have a vertex that is held, and vertices
+    /// of no triangle must be.
+    ///
+    /// # Errors
+    /// [`FitError::BadOption`] when a part of the mesh has none, or when the factor does not fit in memory.
+    ///
+    /// # Panics
+    /// When `is_held` has not one entry per vertex.
+    pub fn new(mesh: &TriMesh, is_held: &[bool]) -> Result<Self, FitError> {
+        assert_eq!(is_held.len(), mesh.vertex_count(), "one entry per vertex");
+        let mut unknown_count = 0;
+        let unknowns: Vec<Option<usize>> = (is_held.iter())
+            .map(|&held| {
+                (!held).then(|| {
+                    unknown_count += 1;
+                    unknown_count - 1
+                })
+            })
+            .collect();
+        // Graph Laplacian: an edge counts once for every triangle at it.
+        let mut entries: Vec<(usize, usize, f64)> = Vec::new();
+        for &[a, b, c] in mesh.triangles() {
+            for [p, q] in [[a, b], [b, c], [c, a]] {
+                if p == q {
+                    continue;
+                }
+                let ends = [p, q].map(|i| unknowns[i as usize]);
+                for end in ends.into_iter().flatten() {
+                    entries.push((end, end, 1.0));
+                }
+                if let [Some(i), Some(j)] = ends {
+                    entries.push((i.min(j), i.max(j), -1.0));
+                }
+            }
+        }
+        entries.sort_unstable_by_key(|&(column, row, _)| (column, row));
+        let mut lower = LowerColumns {
+            starts: vec![0],
+            rows: Vec::new(),
+            values: Vec::new(),
+        };
+        for same in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (column, row, _) = same[0];
+            while lower.starts.len() <= column {
+                lower.starts.push(lower.rows.len());
+            }
+            lower.rows.push(row);
+            lower.values.push(same.iter().map(|entry| entry.2).sum());
+        }
+        while lower.starts.len() <= unknown_count {
+            lower.starts.push(lower.rows.len());
+        }
+        let bad = |problem: String| FitError::BadOption {
+            option: "held vertices",
+            problem,
+        };
+        let factor = match unknown_count {
+            0 => None,
+            _ => Some(SparseCholesky::new(lower).map_err(|error| {
+                bad(format!(
+                    "{error}: a part of the mesh has no vertex that is held"
+                ))
+            })?),
+        };
+        Ok(Self {
+            unknowns,
+            rest: mesh.positions().to_vec(),
+            triangles: mesh.triangles().to_vec(),
+            factor,
+            unknown_count,
+        })
+    }
+
+    /// Moves the vertices that are not held; `positions` has those that are in place.
+    ///
+    /// # Panics
+    /// When there is not one gradient per triangle and one position per vertex.
+    pub fn solve(&self, gradients: &[DMat3], positions: &mut [DVec3]) {
+        assert_eq!(gradients.len(), self.triangles.len(), "one per triangle");
+        assert_eq!(positions.len(), self.rest.len(), "one per vertex");
+        let Some(factor) = &self.factor else {
+            return;
+        };
+        let mut right = [(); 3].map(|()| vec![0.0; self.unknown_count]);
+        for (&[a, b, c], gradient) in self.triangles.iter().zip(gradients) {
+            for [p, q] in [[a, b], [b, c], [c, a]] {
+                if p == q {
+                    continue;
+                }
+                let [p, q] = [p as usize, q as usize];
+                let along = *gradient * (self.rest[q] - self.rest[p]);
+                for (end, other, along) in [(q, p, along), (p, q, -along)] {
+                    if let Some(unknown) = self.unknowns[end] {
+                        let pull = match self.unknowns[other] {
+                            None => along + positions[other],
+                            Some(_) => along,
+                        };
+                        for (right, pull) in right.iter_mut().zip(pull.to_array()) {
+                            right[unknown] += pull;
+                        }
+                    }
+                }
+            }
+        }
+        for right in &mut right {
+            factor.solve(right);
+        }
+        for (position, unknown) in positions.iter_mut().zip(&self.unknowns) {
+            if let Some(unknown) = unknown {
+                *position = DVec3::from_array([0, 1, 2].map(|axis| right[axis][*unknown]));
+            }
+        }
+    }
+}

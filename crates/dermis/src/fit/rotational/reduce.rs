@@ -1,0 +1,440 @@
+//! The reduced form: few proxy bones for many vertices, few key gradients for many triangles.
+
+use std::collections::BTreeSet;
+
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::blend::{Blend, Keys, Weights};
+use super::cluster::{Joins, Shapes};
+use super::compile::Assembly;
+use super::readings::Readings;
+use super::regress::{PatchMotion, fit_patch};
+use super::{Base, ProxyCount, RotationalOptions, rms, vertex_errors};
+use crate::fit::{FitError, Fitted};
+use crate::measure::positive_or_one;
+use crate::mesh::triangle_frame;
+use crate::par;
+use crate::progress::{Progress, Stage};
+use crate::rig::{PatchPredictor, ProxyBones};
+use crate::skin::{Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
+
+/// Rounds of weights and motions of proxies in turn, and of weights and key gradients.
+const ROUNDS: usize = 3;
+/// How often vertices that linear blend skinning meets better are given back to it.
+const GIVE_BACK_ROUNDS: usize = 2;
+
+pub(super) fn fit(
+    base: &Base<'_>,
+    options: &RotationalOptions,
+    progress: &dyn Progress,
+) -> Result<Fitted, FitError> {
+    let free = base.free_triangles();
+    let plain = |round_errors: Vec<f64>| -> Result<Fitted, FitError> {
+        let program = VertexProgram::Ssd(base.ssd.clone());
+        Ok(Fitted {
+            skin: Skin::new(base.set.skeleton().clone(), program, Vec::new())?,
+            round_errors,
+            smoothing: None,
+        })
+    };
+    if free.is_empty() {
+        return plain(vec![base.rms()]);
+    }
+    let shapes = Shapes {
+        triangles: base.set.rest().triangles(),
+        shapes: base.shapes(),
+    };
+    if !progress.report("joining triangles", 0, 1) {
+        return Err(FitError::Stopped);
+    }
+    let least = match options.proxies {
+        ProxyCount::Exactly(count) => count,
+        ProxyCount::TargetError(_) => 1,
+    };
+    let joins = Joins::new(&shapes, free, least);
+    let proxies = match options.proxies {
+        ProxyCount::Exactly(count) => Proxies::solve(base, &joins, count, options, progress)?,
+        ProxyCount::TargetError(error) => {
+            let squared = 3.0 * (error / 1000.0 * base.set.unit_ball_radius()).powi(2);
+            fewest(base, &joins, squared.sqrt(), options, progress)?
+        }
+    };
+    let readings = Readings::new(base.set, base.training);
+    let stage = Stage::new(progress, "fitting turns", proxies.count);
+    let middles = proxies.middles(base);
+    let predictors = par::map(proxies.count, |l| {
+        stage.step();
+        fit_patch(&readings, &proxies.motion(base, l, middles[l]))
+    });
+    if stage.is_stopped() {
+        return Err(FitError::Stopped);
+    }
+    let parts = Parts {
+        base,
+        triangles: proxies.own_gradients(base, &joins),
+        proxies: &proxies,
+        middles,
+        readings,
+        predictors,
+    };
+    let mut weights: Weights = (proxies.weights.iter().zip(&base.is_held))
+        .map(|(row, held)| row.iter().copied().filter(|_| !held).collect::<Vec<_>>())
+        .collect();
+    let mut skin = parts.assemble(&weights)?;
+    let mut errors = vertex_errors(&skin, base.set, base.training)?;
+    for _ in 0..GIVE_BACK_ROUNDS {
+        let mut given_back = 0;
+        let mut kept = Rows::default();
+        for (i, row) in weights.iter().enumerate() {
+            let give_back = !row.is_empty() && base.errors[i] <= errors[i];
+            given_back += usize::from(give_back);
+            kept.push_row(row.iter().copied().filter(|_| !give_back));
+        }
+        if given_back == 0 {
+            break;
+        }
+        weights = kept;
+        if weights.items().is_empty() {
+            return plain(vec![base.rms()]);
+        }
+        skin = parts.assemble(&weights)?;
+        errors = vertex_errors(&skin, base.set, base.training)?;
+    }
+    Ok(Fitted {
+        skin,
+        round_errors: vec![base.rms(), proxies.rms, rms(&errors)],
+        smoothing: None,
+    })
+}
+
+/// Proxies as they would have to move.
+struct Proxies {
+    count: usize,
+    /// By vertex; empty for those of no triangle with a free corner.
+    weights: Weights,
+    motions: Keys<4>,
+    /// Root-mean-square error over all vertices, held ones as linear blend skinning has them.
+    rms: f64,
+}
+
+/// How much the direction of the skin counts beside the place of a vertex.
+const DIRECTION: f64 = 0.1;
+
+impl Proxies {
+    fn solve(
+        base: &Base<'_>,
+        joins: &Joins,
+        count: usize,
+        options: &RotationalOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, FitError> {
+        let groups = joins.groups(count);
+        let count = 1 + groups.iter().map(|(_, g)| *g).max().unwrap_or(0) as usize;
+        let (own, allowed) = groups_of_vertices(base, &groups, count);
+        let example_count = base.training.len();
+        let points: Vec<Vec<[DVec3; 2]>> = par::map(example_count + 1, |k| {
+            let shape = base.shapes()[k];
+            let directions = directions(shape, base.set.rest().triangles());
+            shape.iter().zip(directions).map(|(p, d)| [*p, d]).collect()
+        });
+        let blend = Blend {
+            inputs: (points[0].iter())
+                .map(|[p, d]| [p.extend(1.0).to_array(), d.extend(0.0).to_array()])
+                .collect(),
+            targets: (0..own.len())
+                .map(|i| match own.row(i).is_empty() {
+                    true => Vec::new(),
+                    false => points[1..].iter().flat_map(|shape| shape[i]).collect(),
+                })
+                .collect(),
+            allowed,
+            example_count,
+            max_influences: options.ssd.max_influences,
+        };
+        let still = std::array::from_fn(|r| std::array::from_fn(|c| f64::from(r == c)));
+        let identity = Keys {
+            count,
+            rows: vec![still; count * example_count],
+        };
+        let equal: Weights = own
+            .iter()
+            .map(|row| {
+                let share = 1.0 / row.len().max(1) as f64;
+                row.iter().map(|&g| (g, share)).collect::<Vec<_>>()
+            })
+            .collect();
+        let start = blend.keys(&equal, &identity);
+        let (weights, motions) = blend.solve(start, ROUNDS, progress, "proxy bones")?;
+        let mut proxies = Self {
+            count,
+            weights,
+            motions,
+            rms: 0.0,
+        };
+        let squared: f64 = (0..own.len())
+            .map(|i| match base.is_held[i] || own.row(i).is_empty() {
+                true => base.errors[i].powi(2) * example_count as f64,
+                false => (0..example_count)
+                    .map(|k| {
+                        proxies
+                            .blended(base, k, i)
+                            .distance_squared(points[k + 1][i][0])
+                    })
+                    .sum(),
+            })
+            .sum();
+        proxies.rms = (squared / (own.len() * example_count).max(1) as f64).sqrt();
+        Ok(proxies)
+    }
+
+    fn affine(&self, example: usize, proxy: usize) -> DAffine3 {
+        let rows = self.motions.get(example, proxy);
+        let column = |c: usize| DVec3::new(rows[0][c], rows[1][c], rows[2][c]);
+        DAffine3 {
+            matrix3: DMat3::from_cols(column(0), column(1), column(2)),
+            translation: column(3),
+        }
+    }
+
+    /// Where a vertex is when the proxies move as well as they can.
+    fn blended(&self, base: &Base<'_>, example: usize, vertex: usize) -> DVec3 {
+        let rest = base.set.rest().positions()[vertex];
+        let terms = self.weights.row(vertex).iter();
+        let moved = |&(proxy, weight): &(u16, f64)| {
+            weight
+                * self
+                    .affine(example, usize::from(proxy))
+                    .transform_point3(rest)
+        };
+        terms.map(moved).sum()
+    }
+
+    /// The mean of each proxy's vertices in the rest pose.
+    fn middles(&self, base: &Base<'_>) -> Vec<DVec3> {
+        let mut sums = vec![(DVec3::ZERO, 0.0); self.count];
+        for (point, row) in base.set.rest().positions().iter().zip(self.weights.iter()) {
+            for &(proxy, weight) in row {
+                let (sum, total) = &mut sums[usize::from(proxy)];
+                *sum += *point * weight;
+                *total += weight;
+            }
+        }
+        let mean = |(sum, total): (DVec3, f64)| sum / positive_or_one(total);
+        sums.into_iter().map(mean).collect()
+    }
+
+    /// How the patch of a proxy moves.
+    fn motion(&self, base: &Base<'_>, proxy: usize, middle: DVec3) -> PatchMotion {
+        let points = base.set.rest().positions();
+        let (mut squared, mut total) = (0.0, 0.0);
+        let mut vertices = Vec::new();
+        for (i, row) in self.weights.iter().enumerate() {
+            for &(_, weight) in row.iter().filter(|(p, _)| usize::from(*p) == proxy) {
+                squared += weight * points[i].distance_squared(middle);
+                total += weight;
+                vertices.push((i, weight));
+            }
+        }
+        let centered = |k: usize| {
+            let affine = self.affine(k, proxy);
+            DAffine3 {
+                matrix3: affine.matrix3,
+                translation: affine.transform_point3(middle),
+            }
+        };
+        let posed = (0..base.training.len()).map(centered);
+        PatchMotion {
+            motions: std::iter::once(DAffine3::from_translation(middle))
+                .chain(posed)
+                .collect(),
+            radius: (squared / positive_or_one(total)).sqrt(),
+            bones: base.mean_bones(vertices.into_iter()),
+        }
+    }
+
+    /// Every triangle with a free corner; and its own patch, where the gradient of that meets the training
+    /// examples' edges better than the blend of motions.
+    fn own_gradients(&self, base: &Base<'_>, joins: &Joins) -> Vec<([u32; 3], Option<u16>)> {
+        let shapes = base.shapes();
+        let groups = joins.groups(self.count);
+        par::map(groups.len(), |n| {
+            let (triangle, group) = groups[n];
+            let corners = base.set.rest().triangles()[triangle as usize];
+            let [a, b, c] = corners.map(|i| i as usize);
+            let (mut blend, mut own) = (0.0, 0.0);
+            for (k, shape) in shapes[1..].iter().enumerate() {
+                let gradient = self.affine(k, group as usize).matrix3;
+                let [pa, pb, pc] = [a, b, c].map(|i| self.blended(base, k, i));
+                for (p, q, along) in [(a, b, pb - pa), (b, c, pc - pb), (c, a, pa - pc)] {
+                    let truth = shape[q] - shape[p];
+                    let rest = shapes[0][q] - shapes[0][p];
+                    blend += along.distance_squared(truth);
+                    own += (gradient * rest).distance_squared(truth);
+                }
+            }
+            (corners, (own <= blend).then_some(group as u16))
+        })
+    }
+}
+
+/// The direction of the skin at every vertex, as long as its triangles are wide: the mean of their normals.
+fn directions(shape: &[DVec3], triangles: &[[u32; 3]]) -> Vec<DVec3> {
+    let mut sums = vec![(DVec3::ZERO, 0.0); shape.len()];
+    for corners in triangles {
+        let normal = triangle_frame(corners.map(|i| shape[i as usize])).z_axis;
+        for &i in corners {
+            let (sum, count) = &mut sums[i as usize];
+            *sum += normal;
+            *count += 1.0;
+        }
+    }
+    let mean = |(sum, count): (DVec3, f64)| sum * (DIRECTION / positive_or_one(count));
+    sums.into_iter().map(mean).collect()
+}
+
+/// As few proxies as follow the examples to an error, in model units: the error falls with the count, so the
+/// interval is halved.
+fn fewest(
+    base: &Base<'_>,
+    joins: &Joins,
+    error: f64,
+    options: &RotationalOptions,
+    progress: &dyn Progress,
+) -> Result<Proxies, FitError> {
+    let mut low = joins.least_count().max(1);
+    let mut best = Proxies::solve(base, joins, low, options, progress)?;
+    if best.rms <= error {
+        return Ok(best);
+    }
+    let mut high = low;
+    while best.rms > error && high < super::MOST_PROXIES {
+        low = high;
+        high = (2 * high).min(super::MOST_PROXIES);
+        let next = Proxies::solve(base, joins, high, options, progress)?;
+        let is_all = next.count < high;
+        best = next;
+        if is_all {
+            break;
+        }
+    }
+    while high - low > 1 + low / 32 && best.rms <= error {
+        let middle = low.midpoint(high);
+        let trial = Proxies::solve(base, joins, middle, options, progress)?;
+        match trial.rms <= error {
+            true => (best, high) = (trial, middle),
+            false => low = middle,
+        }
+    }
+    Ok(best)
+}
+
+/// For every free vertex the groups of its triangles, and those together with their neighbours.
+fn groups_of_vertices(
+    base: &Base<'_>,
+    groups: &[(u32, u32)],
+    count: usize,
+) -> (Rows<u16>, Rows<u16>) {
+    let vertex_count = base.is_held.len();
+    let mut own = vec![BTreeSet::new(); vertex_count];
+    for &(triangle, group) in groups {
+        for vertex in base.set.rest().triangles()[triangle as usize] {
+            own[vertex as usize].insert(group as u16);
+        }
+    }
+    let mut near = vec![BTreeSet::new(); count];
+    for groups in &own {
+        for &a in groups {
+            near[usize::from(a)].extend(groups.iter().copied().filter(|&b| b != a));
+        }
+    }
+    let mut rows = (Rows::default(), Rows::default());
+    for groups in &own {
+        rows.0.push_row(groups.iter().copied());
+        let all: BTreeSet<u16> = groups
+            .iter()
+            .flat_map(|&g| near[usize::from(g)].iter().copied().chain([g]))
+            .collect();
+        rows.1.push_row(all);
+    }
+    rows
+}
+
+/// All that a skin is made of but the vertices that follow proxies.
+struct Parts<'a> {
+    base: &'a Base<'a>,
+    proxies: &'a Proxies,
+    triangles: Vec<([u32; 3], Option<u16>)>,
+    middles: Vec<DVec3>,
+    readings: Readings,
+    predictors: Vec<PatchPredictor>,
+}
+
+impl Parts<'_> {
+    /// The skin, given the weights over proxies of the vertices that follow them.
+    fn assemble(&self, weights: &Weights) -> Result<Skin, FitError> {
+        let base = self.base;
+        let rest = base.set.rest().positions();
+        let (patch_of_proxy, weights) = proxies_in_use(weights, self.predictors.len());
+        let compiled = Assembly {
+            skeleton: base.set.skeleton(),
+            rest,
+            triangles: &self.triangles,
+            middles: &self.middles,
+            patch_weights: &self.proxies.weights,
+            proxy_weights: &weights,
+            patch_of_proxy: &patch_of_proxy,
+            held_weights: &base.ssd.weights,
+        }
+        .compile()?;
+        let middle = |&patch: &u16| self.middles[usize::from(patch)];
+        let centers: Vec<DVec3> = patch_of_proxy.iter().map(middle).collect();
+        let extended = ProxyBones::extend_skeleton(base.set.skeleton(), &centers);
+        let (skeleton, bones) = extended.map_err(SkinError::from)?;
+        let skin_weights = (0..rest.len())
+            .map(|i| match weights.row(i) {
+                [] => base.ssd.weights.row(i).to_vec(),
+                row => {
+                    let weight = |&(proxy, weight): &(u16, f64)| Weight {
+                        bone: bones[usize::from(proxy)],
+                        weight,
+                    };
+                    row.iter().map(weight).collect()
+                }
+            })
+            .collect();
+        let program = VertexProgram::Ssd(SsdProgram {
+            rest_positions: rest.to_vec(),
+            weights: skin_weights,
+            corrections: Vec::new(),
+        });
+        let proxies = ProxyBones {
+            bones,
+            joints: self.readings.joints.clone(),
+            patches: self.predictors.clone(),
+            sources: compiled.sources,
+            from_patches: compiled.from_patches,
+            from_sources: compiled.from_sources,
+        };
+        Ok(Skin::new(skeleton, program, Vec::new())?.with_proxies(proxies)?)
+    }
+}
+
+/// The patches of the proxies that move a vertex, and the weights over those.
+fn proxies_in_use(weights: &Weights, count: usize) -> (Vec<u16>, Weights) {
+    let mut is_used = vec![false; count];
+    for &(proxy, _) in weights.items() {
+        is_used[usize::from(proxy)] = true;
+    }
+    let used: Vec<u16> = (0..count as u16)
+        .filter(|&p| is_used[usize::from(p)])
+        .collect();
+    let mut renumbered = vec![0; count];
+    for (number, &proxy) in (0u16..).zip(&used) {
+        renumbered[usize::from(proxy)] = number;
+    }
+    let rows = weights.iter().map(|row| {
+        let renumber = |&(proxy, weight): &(u16, f64)| (renumbered[usize::from(proxy)], weight);
+        row.iter().map(renumber).collect::<Vec<_>>()
+    });
+    (used, rows.collect())
+}

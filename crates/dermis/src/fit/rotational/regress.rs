@@ -1,0 +1,247 @@
+//! From the motion of a patch in the examples to a predictor of it: which joint, how much of its turn, about
+//! which axis, and what is left.
+
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+use super::readings::Readings;
+use super::ridge::{Outputs, Ridge};
+use crate::math::nearest_rotation;
+use crate::rig::{BoneId, PatchPredictor, PredictedTurn, blend};
+
+/// A turn is exact when it is off by no more than this in the mean, in radians (0.05°).
+const EXACT_RAD: f64 = 1e-3;
+/// Pull of the axis offset towards none, as a share of the data's: it decides what the data leaves open,
+/// as for a joint that turned about one axis only.
+const OFFSET_PRIOR: f64 = 1e-3;
+/// Of all joints so many, the best by their turns alone, are tried with what is left.
+const FIRST_JOINTS: usize = 3;
+
+/// A patch of skin in all examples, the rest pose first.
+pub(super) struct PatchMotion {
+    /// The gradient, and where the middle of the patch is.
+    pub(super) motions: Vec<DAffine3>,
+    /// How far its points are from the middle in the rest pose, root mean square.
+    pub(super) radius: f64,
+    /// The bones that move it in linear blend skinning, with weights that sum to 1.
+    pub(super) bones: Vec<(BoneId, f64)>,
+}
+
+/// Fits a predictor to the motion of one patch.
+///
+/// Every joint is tried, with the patch's turns seen from the bone that the joint turns in; what the best leave
+/// is fitted to a second joint each if that explains more than chance would (\[Wang07\] §3.2.2 always takes two).
+/// Tried beside them is the frame of linear blend skinning, which is hard to beat where skin moves nearly as that.
+/// What each of these leaves is regressed on turns of joints, and the one is kept that predicts best what it has not
+/// seen.
+pub(super) fn fit_patch(readings: &Readings, patch: &PatchMotion) -> PatchPredictor {
+    let rotations: Vec<DQuat> = (patch.motions.iter())
+        .map(|d| DQuat::from_mat3(&nearest_rotation(d.matrix3)).normalize())
+        .collect();
+    let mut tried: Vec<(usize, TurnFit, Vec<DVec3>)> = (0..readings.joints.len())
+        .map(|j| {
+            let frame = &readings.rotation[readings.joints[j].parent.index()];
+            let locals = frame.iter().zip(&rotations);
+            let targets = vectors(locals.map(|(a, r)| a.conjugate() * *r));
+            let targets = readings.tree.follow(&targets);
+            (j, fit_turn(&readings.turns[j], &targets), targets)
+        })
+        .collect();
+    // Of equals the first, as everywhere.
+    tried.sort_by(|a, b| a.1.squared_error.total_cmp(&b.1.squared_error));
+    tried.truncate(FIRST_JOINTS);
+    let turning = tried.into_iter().map(|(first, fit, targets)| {
+        let mut turns = vec![fit.turn(first)];
+        turns.extend(second_turn(readings, &turns[0], &fit, &targets));
+        let own = turns.get(1).map(|turn| usize::from(turn.joint));
+        let others = own.into_iter().chain(readings.joints_around(first));
+        let mut joints: Vec<Vec<usize>> = vec![vec![first]];
+        joints.extend(others.map(|second| vec![first, second]));
+        let predictor = PatchPredictor {
+            pivot: readings.pivots[first],
+            turns,
+            ..PatchPredictor::rigid(readings.joints[first].parent, DVec3::ZERO)
+        };
+        (predictor, joints)
+    });
+    let blended = PatchPredictor {
+        frame: patch.bones.clone(),
+        ..PatchPredictor::rigid(BoneId(0), DVec3::ZERO)
+    };
+    let nearby = readings.joints_of(&patch.bones);
+    let mut pairs: Vec<Vec<usize>> = vec![Vec::new()];
+    for (n, &a) in nearby.iter().enumerate() {
+        pairs.push(vec![a]);
+        pairs.extend(nearby[n + 1..].iter().map(|&b| vec![a, b]));
+    }
+    let starts = turning.chain([(blended, pairs)]);
+    let fitted = starts.map(|(mut predictor, joints)| {
+        let error = fit_rest(readings, patch, &joints, &mut predictor);
+        (predictor, error)
+    });
+    let best = fitted.min_by(|a, b| a.1.total_cmp(&b.1));
+    best.expect("the last is always there").0
+}
+
+/// The turn of a second joint, if it explains more of what the first leaves than chance would.
+fn second_turn(
+    readings: &Readings,
+    first: &PredictedTurn,
+    fit: &TurnFit,
+    targets: &[DVec3],
+) -> Option<PredictedTurn> {
+    let count = targets.len();
+    if fit.squared_error <= EXACT_RAD * EXACT_RAD * count as f64 {
+        return None;
+    }
+    let joint = usize::from(first.joint);
+    let residual = |k: usize| {
+        let predicted = DQuat::from_scaled_axis(first.vector(readings.turns[joint][k]));
+        predicted.conjugate() * DQuat::from_scaled_axis(targets[k])
+    };
+    let residual = readings.tree.follow(&vectors((0..count).map(residual)));
+    let (second, better) = (0..readings.joints.len())
+        .filter(|&j| j != joint)
+        .map(|j| (j, fit_turn(&readings.turns[j], &residual)))
+        .min_by(|a, b| a.1.squared_error.total_cmp(&b.1.squared_error))?;
+    let before: f64 = residual.iter().map(|r| r.length_squared()).sum();
+    is_worth_it(before, better.squared_error, count, readings.joints.len())
+        .then(|| better.turn(second))
+}
+
+fn vectors(rotations: impl Iterator<Item = DQuat>) -> Vec<DVec3> {
+    rotations
+        .map(|q| (if q.w < 0.0 { -q } else { q }).to_scaled_axis())
+        .collect()
+}
+
+/// The best `u` and `W` for a joint.
+struct TurnFit {
+    scale: f64,
+    offset: DQuat,
+    squared_error: f64,
+}
+
+impl TurnFit {
+    fn turn(&self, joint: usize) -> PredictedTurn {
+        PredictedTurn {
+            joint: joint as u16,
+            scale: self.scale,
+            offset: self.offset,
+        }
+    }
+}
+
+/// Minimises `Σ |u W θ − ρ|²` over the scalar `u` and the rotation `W`.
+///
+/// \[Wang07\] starts from `u = Σ|θ||ρ| / Σ|θ|²` and alternates. But `W` depends on the sign of `u` only
+/// (it makes `trace(Wᵀ u Σ ρθᵀ)` largest), and for a given `W` the best `u` is `Σ ρ·Wθ / Σ|θ|²`, so
+/// one step for each sign is the optimum, and the better of the two is the optimum over all. From the
+/// paper's start, which is positive, the alternation ends at the positive one after a single step; a test
+/// compares. Where `Σ ρθᵀ` turns handedness the negative one is better.
+fn fit_turn(turns: &[DVec3], targets: &[DVec3]) -> TurnFit {
+    let (mut outer, mut input, mut output, mut lengths) = (DMat3::ZERO, 0.0, 0.0, 0.0);
+    for (turn, target) in turns.iter().zip(targets) {
+        outer += DMat3::from_cols(*target * turn.x, *target * turn.y, *target * turn.z);
+        input += turn.length_squared();
+        output += target.length_squared();
+        lengths += turn.length() * target.length();
+    }
+    let mut best = TurnFit {
+        scale: 0.0,
+        offset: DQuat::IDENTITY,
+        squared_error: output,
+    };
+    for sign in [1.0, -1.0] {
+        let prior = DMat3::from_diagonal(DVec3::splat(OFFSET_PRIOR * lengths));
+        let offset = nearest_rotation(outer * sign + prior);
+        // trace(Wᵀ Σ ρθᵀ) = Σ ρ·Wθ.
+        let along = (offset.x_axis.dot(outer.x_axis))
+            + offset.y_axis.dot(outer.y_axis)
+            + offset.z_axis.dot(outer.z_axis);
+        let scale = if input > 0.0 { along / input } else { 0.0 };
+        let squared_error = (output - scale * along).max(0.0);
+        // Of equals the first: a positive share of the turn.
+        if squared_error < best.squared_error * (1.0 - 1e-9) {
+            best = TurnFit {
+                scale,
+                offset: DQuat::from_mat3(&offset).normalize(),
+                squared_error,
+            };
+        }
+    }
+    best
+}
+
+/// Whether four more numbers, the best for any of `choices` joints, explain more than chance would: the
+/// Bayesian information criterion, with the choice counted as bits of its own.
+fn is_worth_it(before: f64, after: f64, examples: usize, choices: usize) -> bool {
+    let rows = 3.0 * examples as f64;
+    let gain = rows * (before / after.max(1e-300)).ln();
+    gain > 4.0 * rows.ln() + 2.0 * (choices as f64).ln()
+}
+
+/// Regresses what is left when the predictor's frame and turns are taken off, `[X | x] = H [inputs; 1]`, and
+/// returns the error of examples left out.
+///
+/// \[Wang07\] §3.3 takes off the patch's own rotation, and regresses the symmetric rest on the turns of the joint
+/// and its parent. Taking off the *predicted* rotation lets the same nine numbers mend what the turns miss, and
+/// the squares of a turn let skin bulge alike to both sides. Three more numbers are where the middle goes. That is
+/// more than a few examples determine, so the regression has a ridge; of some ridges, of turns with and without
+/// their squares and of the given sets of joints, those are taken that predict best what they have not seen, one
+/// example left out at a time.
+fn fit_rest(
+    readings: &Readings,
+    patch: &PatchMotion,
+    sets: &[Vec<usize>],
+    predictor: &mut PatchPredictor,
+) -> f64 {
+    let frame = |k: usize| {
+        let bones = predictor.frame.iter();
+        blend(bones.map(|&(bone, weight)| (readings.motion[bone.index()][k], weight)))
+    };
+    // At rest: no stretch, and the middle where it is.
+    let still = DAffine3::from_translation(patch.motions[0].translation - predictor.pivot);
+    let still = still.to_cols_array();
+    // Of each number, what an error of 1 does to a point of the patch.
+    let radius = patch.radius.max(f64::MIN_POSITIVE);
+    let levers: [f64; 12] = std::array::from_fn(|c| if c < 9 { 1.0 } else { 1.0 / radius });
+    let left: Vec<Outputs> = (0..patch.motions.len())
+        .map(|k| {
+            let turns: Vec<DVec3> = readings.turns.iter().map(|joint| joint[k]).collect();
+            let turned =
+                DAffine3::from_rotation_translation(predictor.rotation(&turns), predictor.pivot);
+            let left = ((frame(k) * turned).inverse() * patch.motions[k]).to_cols_array();
+            std::array::from_fn(|c| (left[c] - still[c]) * levers[c])
+        })
+        .collect();
+    if left.iter().flatten().any(|x| !x.is_finite()) {
+        return f64::INFINITY;
+    }
+    let mut best: Option<(Ridge, &[usize])> = None;
+    for joints in sets {
+        for per_joint in [3, 9] {
+            let design = readings.designs.get(joints, per_joint);
+            let tried = design.fit(&left);
+            if best
+                .as_ref()
+                .is_none_or(|(best, _)| tried.left_out < best.left_out)
+            {
+                best = Some((tried, joints));
+            }
+        }
+    }
+    let (best, joints) = best.expect("some joints, or none, are tried");
+    predictor.stretch_joints = joints.iter().map(|&j| j as u16).collect();
+    predictor.stretch = best.shares;
+    for row in &mut predictor.stretch {
+        row.iter_mut()
+            .zip(&levers)
+            .for_each(|(x, lever)| *x /= lever);
+    }
+    let constant = predictor.stretch.last_mut().expect("one row for 1");
+    constant
+        .iter_mut()
+        .zip(still)
+        .for_each(|(x, still)| *x += still);
+    best.left_out
+}
