@@ -1,9 +1,9 @@
-//! Blending few for many: which proxies move a vertex, which key gradients make a triangle's.
+//! Blending few for many: which proxies move a vertex, and how they would have to move.
 //!
-//! Two problems of one kind (\[Wang07\] §5): every item (a vertex, a triangle) is a blend of a few of the
-//! keys near it, with weights that are never negative and sum to 1; keys are affine motions of points, or
-//! linear motions of edges. Weights for given keys are small problems, one per item; keys for given
-//! weights are one linear system for all examples and rows. The two are solved in turn.
+//! Every item (a vertex, with the direction of the skin there) follows a blend of a few of the keys near it
+//! (\[Wang07\] §5.1), with weights that are never negative and sum to 1. Weights for given keys are small
+//! problems, one per item; keys for given weights are one linear system for all examples and rows. The two are
+//! solved in turn.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -107,7 +107,7 @@ impl<const N: usize> Blend<N> {
     }
 
     /// The best keys for given weights, held at the given ones where the items leave them open.
-    pub(super) fn keys(&self, weights: &Weights, before: &Keys<N>) -> Keys<N> {
+    fn keys(&self, weights: &Weights, before: &Keys<N>) -> Keys<N> {
         let size = N * before.count;
         let columns = 3 * self.example_count;
         let count = self.allowed.len();

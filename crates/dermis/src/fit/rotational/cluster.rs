@@ -292,7 +292,7 @@ fn outer(a: DVec3, b: DVec3) -> DMat3 {
 }
 
 /// The inverse of a matrix of moments; a direction without extent gets a tiny one.
-fn bounded_inverse(moments: DMat3) -> DMat3 {
+pub(super) fn bounded_inverse(moments: DMat3) -> DMat3 {
     let size = moments.x_axis.x + moments.y_axis.y + moments.z_axis.z;
     let tiny = (1e-9 * size).max(f64::MIN_POSITIVE);
     (moments + DMat3::from_diagonal(DVec3::splat(tiny))).inverse()

@@ -12,8 +12,8 @@
 //!   any patch: joints predict them badly. Here the keys are the predicted *motions* of the patches, and an edge is the
 //!   difference of what they blend to at its ends. Where the gradient of a triangle's own patch alone meets the
 //!   training examples better, as it does exactly when the patch is that triangle, it is taken.
-//! - Motions know where they are, so vertices are also pulled to where they blend to, with a hundredth of the
-//!   weight of an edge: nothing drifts, and a part of the mesh without a held vertex has its place.
+//! - Motions know where they are, so vertices are also pulled to where they blend to, by default with a hundredth of
+//!   the weight of an edge: nothing drifts, and a part of the mesh without a held vertex has its place.
 //! - All three edges of a triangle count, not the two at its first corner, so the order of corners does not matter.
 //! - The rows of all matrices (x, y, z) are apart in `A`, `B` and `E`, so the system is that of one row, a third of
 //!   the size each way.
@@ -30,8 +30,6 @@ use crate::par;
 use crate::rig::{BoneId, Skeleton};
 use crate::skin::{Rows, Weight};
 
-/// Weight of a vertex's predicted place beside that of an edge.
-const PLACE: f64 = 1e-2;
 /// Weight of each proxy's own patch, as a share of that of its edges.
 const OWN_PATCH: f64 = 1e-6;
 /// Most parts in which triangles are summed, each with a system of its own.
@@ -54,6 +52,8 @@ pub(super) struct Assembly<'a> {
     pub(super) patch_of_proxy: &'a [u16],
     /// Weights over the skeleton's bones, by vertex.
     pub(super) held_weights: &'a Rows<Weight>,
+    /// Weight of a vertex's predicted place beside that of an edge.
+    pub(super) place_weight: f64,
 }
 
 /// `C1` and `C2`, as in [`ProxyBones`](crate::rig::ProxyBones).
@@ -102,9 +102,10 @@ impl Assembly<'_> {
             let count = self.rest.len();
             for vertex in part * count / parts..(part + 1) * count / parts {
                 if !self.is_held(vertex as u32) {
+                    let factor = self.place_weight.sqrt();
                     row.clear();
-                    self.put_vertex(vertex as u32, PLACE.sqrt(), &source_of, &mut row);
-                    self.put_prediction(vertex as u32, PLACE.sqrt(), &mut row);
+                    self.put_vertex(vertex as u32, factor, &source_of, &mut row);
+                    self.put_prediction(vertex as u32, factor, &mut row);
                     row.add_to(&mut normal, &mut right, width1);
                 }
             }

@@ -5,7 +5,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use super::poisson::PoissonSolver;
 use super::readings::Readings;
 use super::regress::{PatchMotion, fit_patch};
-use super::{Base, RotationalOptions};
+use super::{Base, GIVE_BACK_ROUNDS, RotationalOptions, vertex_errors};
 use crate::example::ExampleSet;
 use crate::fit::FitError;
 use crate::mesh::{inverse_frame, triangle_frame};
@@ -74,44 +74,26 @@ pub fn fit_full_regression(
     let readings = Readings::new(set, training);
     let free = base.free_triangles();
     let shapes = base.shapes();
-    let triangles = set.rest().triangles();
     let stage = Stage::new(progress, "fitting turns", free.len());
-    let patches = par::map(free.len(), |n| {
-        if !stage.step() {
-            return PatchPredictor::rigid(BoneId(0), DVec3::ZERO);
-        }
-        let corners = triangles[free[n] as usize];
-        let frame = |shape: &[DVec3]| triangle_frame(corners.map(|i| shape[i as usize]));
-        let middle =
-            |shape: &[DVec3]| corners.map(|i| shape[i as usize]).iter().sum::<DVec3>() / 3.0;
-        let inverse = inverse_frame(&frame(shapes[0]));
-        let motion = |k: usize| DAffine3 {
-            matrix3: match inverse {
-                Some(inverse) => frame(shapes[k]) * inverse,
-                // A flat triangle turns as the bone that moves its first corner most.
-                None => readings.motion[base.heaviest_bone(corners[0])][k].matrix3,
-            },
-            translation: middle(shapes[k]),
-        };
-        let patch = PatchMotion {
-            motions: (0..shapes.len()).map(motion).collect(),
-            radius: frame(shapes[0]).x_axis.length(),
-            bones: base.mean_bones(corners.iter().map(|&i| (i as usize, 1.0))),
-        };
-        fit_patch(&readings, &patch)
+    let patches = par::map(free.len(), |n| match stage.step() {
+        true => fit_patch(
+            &readings,
+            &base.triangle_patch(&readings, &shapes, free[n] as usize),
+        ),
+        false => PatchPredictor::rigid(BoneId(0), DVec3::ZERO),
     });
     if stage.is_stopped() {
         return Err(FitError::Stopped);
     }
-    let mut predictor_of = vec![None; triangles.len()];
+    let mut predictor_of = vec![None; set.rest().triangles().len()];
     for (n, &k) in free.iter().enumerate() {
         predictor_of[k as usize] = Some(n);
     }
-    let poisson = PoissonSolver::new(set.rest(), &base.is_held)?;
-    let ssd = VertexProgram::Ssd(base.ssd);
-    Ok(FullRegression {
+    let ssd = VertexProgram::Ssd(base.ssd.clone());
+    let mut full = FullRegression {
         ssd: Skin::new(set.skeleton().clone(), ssd, Vec::new())?,
-        is_held: base.is_held,
+        poisson: PoissonSolver::new(set.rest(), &base.is_held)?,
+        is_held: base.is_held.clone(),
         predictors: ProxyBones {
             bones: Vec::new(),
             joints: readings.joints,
@@ -121,11 +103,50 @@ pub fn fit_full_regression(
             from_sources: Vec::new(),
         },
         predictor_of,
-        poisson,
-    })
+    };
+    for _ in 0..GIVE_BACK_ROUNDS {
+        let errors = vertex_errors(|pose| full.evaluate(pose), set, training)?;
+        let is_worse = |i: usize| !full.is_held[i] && base.errors[i] <= errors[i];
+        let worse: Vec<usize> = (0..errors.len()).filter(|&i| is_worse(i)).collect();
+        if worse.is_empty() {
+            break;
+        }
+        worse.into_iter().for_each(|i| full.is_held[i] = true);
+        full.poisson = PoissonSolver::new(set.rest(), &full.is_held)?;
+    }
+    Ok(full)
 }
 
 impl Base<'_> {
+    /// How one triangle moves.
+    pub(super) fn triangle_patch(
+        &self,
+        readings: &Readings,
+        shapes: &[&[DVec3]],
+        triangle: usize,
+    ) -> PatchMotion {
+        let corners = self.set.rest().triangles()[triangle];
+        let points = |shape: &[DVec3]| corners.map(|i| shape[i as usize]);
+        let middle = |shape: &[DVec3]| points(shape).iter().sum::<DVec3>() / 3.0;
+        let inverse = inverse_frame(&triangle_frame(points(shapes[0])));
+        // A flat triangle turns as the bone that moves its first corner most.
+        let heaviest = &readings.motion[self.heaviest_bone(corners[0])];
+        let motion = |k: usize| DAffine3 {
+            matrix3: match inverse {
+                Some(inverse) => triangle_frame(points(shapes[k])) * inverse,
+                None => heaviest[k].matrix3,
+            },
+            translation: middle(shapes[k]),
+        };
+        let rest_middle = middle(shapes[0]);
+        let squared = points(shapes[0]).map(|p| p.distance_squared(rest_middle));
+        PatchMotion {
+            motions: (0..shapes.len()).map(motion).collect(),
+            radius: (squared.iter().sum::<f64>() / 3.0).sqrt(),
+            bones: self.mean_bones(corners.iter().map(|&i| (i as usize, 1.0))),
+        }
+    }
+
     fn heaviest_bone(&self, vertex: u32) -> usize {
         let row = self.ssd.weights.row(vertex as usize).iter();
         let heaviest = row.max_by(|a, b| a.weight.total_cmp(&b.weight));

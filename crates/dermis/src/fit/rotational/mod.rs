@@ -40,8 +40,8 @@ use crate::measure::positive_or_one;
 use crate::mesh::Topology;
 use crate::par;
 use crate::progress::Progress;
-use crate::rig::BoneId;
-use crate::skin::{Skin, SsdProgram, VertexProgram};
+use crate::rig::{BoneId, Pose};
+use crate::skin::{SsdProgram, VertexProgram};
 
 /// How many proxy bones there are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,6 +64,10 @@ pub struct RotationalOptions {
     /// A vertex that linear blend skinning meets to this share of the rest box's diagonal, root mean square
     /// over the training examples, stays with it; at least 0, default 5e-4.
     pub rigid_tolerance: f64,
+    /// How strongly a vertex is pulled to where its patches are predicted to be, beside the pull of an edge; at
+    /// least 0, default 0.01. At 0 places follow from edges and held vertices alone, as in \[Wang07\], and the
+    /// best-predicted vertex of each part of the mesh is held whatever its error.
+    pub place_weight: f64,
 }
 
 impl Default for RotationalOptions {
@@ -72,10 +76,13 @@ impl Default for RotationalOptions {
             ssd: SsdOptions::default(),
             proxies: ProxyCount::Exactly(60),
             rigid_tolerance: 5e-4,
+            place_weight: 0.01,
         }
     }
 }
 
+/// How often vertices that linear blend skinning meets better are given back to it.
+const GIVE_BACK_ROUNDS: usize = 2;
 /// Most bones that the frame of a patch blends.
 const MOST_FRAME_BONES: usize = 4;
 /// Most proxy bones: the system of their places is dense.
@@ -98,16 +105,21 @@ impl RotationalOptions {
             }
             _ => {}
         }
-        match self.rigid_tolerance {
-            tolerance if tolerance >= 0.0 && tolerance.is_finite() => Ok(()),
-            tolerance => bad_option("rigid-tolerance", format!("{tolerance} is not 0 or more")),
+        for (name, number) in [
+            ("rigid-tolerance", self.rigid_tolerance),
+            ("place-weight", self.place_weight),
+        ] {
+            if !(number >= 0.0 && number.is_finite()) {
+                return bad_option(name, format!("{number} is not 0 or more"));
+            }
         }
+        Ok(())
     }
 }
 
 /// Fits rotational regression to the examples numbered in `training`.
 ///
-/// The skin has [`proxies`](Skin::proxies) after the skeleton's bones, and is linear blend skinning over both:
+/// The skin has [`proxies`](crate::Skin::proxies) after the skeleton's bones, and is linear blend skinning over both:
 /// near-rigid vertices follow the skeleton, the others proxies. Where even so linear blend skinning meets the
 /// training examples better at a vertex, the vertex stays with it. Without a vertex that needs proxies the skin
 /// is plain. [`Fitted::round_errors`] are those of linear blend skinning, of the proxies when they are moved as
@@ -139,7 +151,10 @@ pub fn fit_rotational_regression(
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
     options.check()?;
-    let base = Base::fit(set, training, options, progress)?;
+    let mut base = Base::fit(set, training, options, progress)?;
+    if options.place_weight == 0.0 {
+        base.hold_one_of_each_part();
+    }
     reduce::fit(&base, options, progress)
 }
 
@@ -165,7 +180,7 @@ impl<'a> Base<'a> {
             ..options.ssd.clone()
         };
         let fitted = fit_ssd(set, training, &ssd, progress)?;
-        let errors = vertex_errors(&fitted.skin, set, training)?;
+        let errors = vertex_errors(|pose| Ok(fitted.skin.evaluate(pose)?), set, training)?;
         let VertexProgram::Ssd(ssd) = fitted.skin.program else {
             unreachable!("linear blend skinning was fitted");
         };
@@ -248,10 +263,12 @@ impl<'a> Base<'a> {
 }
 
 /// Root-mean-square error of every vertex over some examples, in model units.
-fn vertex_errors(skin: &Skin, set: &ExampleSet, which: &[usize]) -> Result<Vec<f64>, FitError> {
-    let found = par::map(which.len(), |k| {
-        skin.evaluate(&set.examples()[which[k]].pose)
-    });
+fn vertex_errors(
+    evaluate: impl Fn(&Pose) -> Result<Vec<DVec3>, FitError> + Sync + Send,
+    set: &ExampleSet,
+    which: &[usize],
+) -> Result<Vec<f64>, FitError> {
+    let found = par::map(which.len(), |k| evaluate(&set.examples()[which[k]].pose));
     let mut squared = vec![0.0; set.rest().vertex_count()];
     for (&k, found) in which.iter().zip(found) {
         let pairs = found?.into_iter().zip(&set.examples()[k].positions);

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::blend::{Blend, Keys, Weights};
-use super::cluster::{Joins, Shapes};
+use super::cluster::{Joins, Shapes, bounded_inverse};
 use super::compile::Assembly;
 use super::readings::Readings;
 use super::regress::{PatchMotion, fit_patch};
-use super::{Base, ProxyCount, RotationalOptions, rms, vertex_errors};
+use super::{Base, GIVE_BACK_ROUNDS, ProxyCount, RotationalOptions, rms, vertex_errors};
 use crate::fit::{FitError, Fitted};
 use crate::measure::positive_or_one;
 use crate::mesh::triangle_frame;
@@ -20,8 +20,6 @@ use crate::skin::{Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
 
 /// Rounds of weights and motions of proxies in turn, and of weights and key gradients.
 const ROUNDS: usize = 3;
-/// How often vertices that linear blend skinning meets better are given back to it.
-const GIVE_BACK_ROUNDS: usize = 2;
 
 pub(super) fn fit(
     base: &Base<'_>,
@@ -61,11 +59,17 @@ pub(super) fn fit(
     };
     let readings = Readings::new(base.set, base.training);
     let stage = Stage::new(progress, "fitting turns", proxies.count);
-    let middles = proxies.middles(base);
+    let shapes = base.shapes();
+    let patches = par::map(proxies.count, |l| match proxies.alone[l] {
+        Some(triangle) => base.triangle_patch(&readings, &shapes, triangle as usize),
+        None => proxies.patch(base, l),
+    });
     let predictors = par::map(proxies.count, |l| {
         stage.step();
-        fit_patch(&readings, &proxies.motion(base, l, middles[l]))
+        fit_patch(&readings, &patches[l])
     });
+    let middle = |patch: &PatchMotion| patch.motions[0].translation;
+    let middles = patches.iter().map(middle).collect();
     if stage.is_stopped() {
         return Err(FitError::Stopped);
     }
@@ -76,12 +80,15 @@ pub(super) fn fit(
         middles,
         readings,
         predictors,
+        place_weight: options.place_weight,
     };
     let mut weights: Weights = (proxies.weights.iter().zip(&base.is_held))
         .map(|(row, held)| row.iter().copied().filter(|_| !held).collect::<Vec<_>>())
         .collect();
     let mut skin = parts.assemble(&weights)?;
-    let mut errors = vertex_errors(&skin, base.set, base.training)?;
+    let errors_of =
+        |skin: &Skin| vertex_errors(|pose| Ok(skin.evaluate(pose)?), base.set, base.training);
+    let mut errors = errors_of(&skin)?;
     for _ in 0..GIVE_BACK_ROUNDS {
         let mut given_back = 0;
         let mut kept = Rows::default();
@@ -98,7 +105,7 @@ pub(super) fn fit(
             return plain(vec![base.rms()]);
         }
         skin = parts.assemble(&weights)?;
-        errors = vertex_errors(&skin, base.set, base.training)?;
+        errors = errors_of(&skin)?;
     }
     Ok(Fitted {
         skin,
@@ -113,6 +120,8 @@ struct Proxies {
     /// By vertex; empty for those of no triangle with a free corner.
     weights: Weights,
     motions: Keys<4>,
+    /// The triangle of each proxy that has only one.
+    alone: Vec<Option<u32>>,
     /// Root-mean-square error over all vertices, held ones as linear blend skinning has them.
     rms: f64,
 }
@@ -151,24 +160,13 @@ impl Proxies {
             example_count,
             max_influences: options.ssd.max_influences,
         };
-        let still = std::array::from_fn(|r| std::array::from_fn(|c| f64::from(r == c)));
-        let identity = Keys {
-            count,
-            rows: vec![still; count * example_count],
-        };
-        let equal: Weights = own
-            .iter()
-            .map(|row| {
-                let share = 1.0 / row.len().max(1) as f64;
-                row.iter().map(|&g| (g, share)).collect::<Vec<_>>()
-            })
-            .collect();
-        let start = blend.keys(&equal, &identity);
+        let start = group_motions(base, &groups, count);
         let (weights, motions) = blend.solve(start, ROUNDS, progress, "proxy bones")?;
         let mut proxies = Self {
             count,
             weights,
             motions,
+            alone: alone(&groups, count),
             rms: 0.0,
         };
         let squared: f64 = (0..own.len())
@@ -209,32 +207,22 @@ impl Proxies {
         terms.map(moved).sum()
     }
 
-    /// The mean of each proxy's vertices in the rest pose.
-    fn middles(&self, base: &Base<'_>) -> Vec<DVec3> {
-        let mut sums = vec![(DVec3::ZERO, 0.0); self.count];
-        for (point, row) in base.set.rest().positions().iter().zip(self.weights.iter()) {
-            for &(proxy, weight) in row {
-                let (sum, total) = &mut sums[usize::from(proxy)];
-                *sum += *point * weight;
-                *total += weight;
-            }
-        }
-        let mean = |(sum, total): (DVec3, f64)| sum / positive_or_one(total);
-        sums.into_iter().map(mean).collect()
-    }
-
     /// How the patch of a proxy moves.
-    fn motion(&self, base: &Base<'_>, proxy: usize, middle: DVec3) -> PatchMotion {
+    fn patch(&self, base: &Base<'_>, proxy: usize) -> PatchMotion {
         let points = base.set.rest().positions();
-        let (mut squared, mut total) = (0.0, 0.0);
-        let mut vertices = Vec::new();
-        for (i, row) in self.weights.iter().enumerate() {
-            for &(_, weight) in row.iter().filter(|(p, _)| usize::from(*p) == proxy) {
-                squared += weight * points[i].distance_squared(middle);
-                total += weight;
-                vertices.push((i, weight));
-            }
-        }
+        let weight_of = |row: &[(u16, f64)]| {
+            let own = row.iter().find(|(p, _)| usize::from(*p) == proxy);
+            own.map(|(_, weight)| *weight)
+        };
+        let vertices: Vec<(usize, f64)> = (self.weights.iter().enumerate())
+            .filter_map(|(i, row)| Some((i, weight_of(row)?)))
+            .collect();
+        let total = positive_or_one(vertices.iter().map(|(_, w)| w).sum());
+        let middle = vertices.iter().map(|&(i, w)| points[i] * w).sum::<DVec3>() / total;
+        let squared = vertices
+            .iter()
+            .map(|&(i, w)| w * points[i].distance_squared(middle));
+        let radius = (squared.sum::<f64>() / total).sqrt();
         let centered = |k: usize| {
             let affine = self.affine(k, proxy);
             DAffine3 {
@@ -247,7 +235,7 @@ impl Proxies {
             motions: std::iter::once(DAffine3::from_translation(middle))
                 .chain(posed)
                 .collect(),
-            radius: (squared / positive_or_one(total)).sqrt(),
+            radius,
             bones: base.mean_bones(vertices.into_iter()),
         }
     }
@@ -272,8 +260,70 @@ impl Proxies {
                     own += (gradient * rest).distance_squared(truth);
                 }
             }
-            (corners, (own <= blend).then_some(group as u16))
+            // A patch of one triangle is that triangle, and exact.
+            let is_alone = self.alone[group as usize].is_some();
+            (corners, (is_alone || own <= blend).then_some(group as u16))
         })
+    }
+}
+
+/// The triangle of each group that has only one.
+fn alone(groups: &[(u32, u32)], count: usize) -> Vec<Option<u32>> {
+    let mut members = vec![(0, 0); count];
+    for &(triangle, group) in groups {
+        let (size, last) = &mut members[group as usize];
+        (*size, *last) = (*size + 1, triangle);
+    }
+    let only = |(size, last): (u32, u32)| (size == 1).then_some(last);
+    members.into_iter().map(only).collect()
+}
+
+/// The affine motions that meet each group's corners and the tips of its normals best, in every training example.
+fn group_motions(base: &Base<'_>, groups: &[(u32, u32)], count: usize) -> Keys<4> {
+    let mut members = vec![Vec::new(); count];
+    for &(triangle, group) in groups {
+        members[group as usize].push(triangle);
+    }
+    let shapes = base.shapes();
+    let points = |shape: &[DVec3], triangle: u32| {
+        let corners = base.set.rest().triangles()[triangle as usize];
+        let [a, b, c] = corners.map(|i| shape[i as usize]);
+        [a, b, c, a + triangle_frame([a, b, c]).z_axis]
+    };
+    let of_groups: Vec<Vec<[[f64; 4]; 3]>> = par::map(count, |group| {
+        let mean = |shape: &[DVec3]| {
+            let all = members[group].iter().flat_map(|&t| points(shape, t));
+            all.sum::<DVec3>() / (4 * members[group].len()) as f64
+        };
+        let rest_mean = mean(shapes[0]);
+        let outer = |y: DVec3, x: DVec3| DMat3::from_cols(y * x.x, y * x.y, y * x.z);
+        let moments = |shape: &[DVec3], mean: DVec3| {
+            let mut sum = DMat3::ZERO;
+            for &t in &members[group] {
+                for (y, x) in points(shape, t).into_iter().zip(points(shapes[0], t)) {
+                    sum += outer(y - mean, x - rest_mean);
+                }
+            }
+            sum
+        };
+        let inverse = bounded_inverse(moments(shapes[0], rest_mean));
+        let motion = |shape: &&[DVec3]| {
+            let mean = mean(shape);
+            let linear = moments(shape, mean) * inverse;
+            let translation = mean - linear * rest_mean;
+            let rows = linear.transpose().to_cols_array_2d();
+            std::array::from_fn(|r| {
+                let [x, y, z] = rows[r];
+                [x, y, z, translation[r]]
+            })
+        };
+        shapes[1..].iter().map(motion).collect()
+    });
+    Keys {
+        count,
+        rows: (0..base.training.len())
+            .flat_map(|k| of_groups.iter().map(move |motions| motions[k]))
+            .collect(),
     }
 }
 
@@ -367,6 +417,7 @@ struct Parts<'a> {
     middles: Vec<DVec3>,
     readings: Readings,
     predictors: Vec<PatchPredictor>,
+    place_weight: f64,
 }
 
 impl Parts<'_> {
@@ -384,6 +435,7 @@ impl Parts<'_> {
             proxy_weights: &weights,
             patch_of_proxy: &patch_of_proxy,
             held_weights: &base.ssd.weights,
+            place_weight: self.place_weight,
         }
         .compile()?;
         let middle = |&patch: &u16| self.middles[usize::from(patch)];
