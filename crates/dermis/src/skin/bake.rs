@@ -32,8 +32,8 @@ impl Skin {
     /// where R1 and R2 would lead astray between two keys, they have more.
     ///
     /// # Errors
-    /// [`SkinError::Rig`] when the clip does not belong to the skin's skeleton, or when a proxy has no
-    /// place, as where a bone that it follows has shrunk to nothing.
+    /// [`SkinError::Rig`] when the clip does not belong to the skin's skeleton, or when the place of a
+    /// proxy is NaN or infinite.
     pub fn bake(&self, clip: &Clip) -> Result<Clip, SkinError> {
         clip.check(&self.skeleton, self.coefficients.len())?;
         let mut baked = self.posed_part(clip);
