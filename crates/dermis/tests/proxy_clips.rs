@@ -4,9 +4,10 @@
 mod proxy_skins;
 
 use dermis::rig::{Channel, Interpolation, Keys};
-use dermis::{BoneId, Clip, Skin};
+use dermis::skin::{PlayableOptions, PoseClip, to_playable};
+use dermis::{BoneId, Clip, Pose, Skin};
 use glam::{DQuat, DVec3};
-use proxy_skins::{Noise, ProxyTube, clip, proxy_tube};
+use proxy_skins::{Noise, ProxyTube, bones_at, clip, proxy_tube};
 
 /// The skin as a player has it that knows no proxies.
 fn plain(skin: &Skin) -> Skin {
@@ -162,4 +163,97 @@ fn what_never_moves_has_no_channel() {
         "one for the root and one for each proxy: {:?}",
         baked.channels.len()
     );
+}
+
+/// Poses of which some bones shear, one that proxies read among them.
+fn sheared_poses(skin: &Skin, count: usize) -> Vec<Pose> {
+    (0..count)
+        .map(|k| {
+            let t = k as f64 / 24.0;
+            let mut bones = bones_at(skin, t);
+            for j in [1, 3] {
+                let shear = 0.4 * (3.0 * t + j as f64).sin();
+                let axis = bones[j].matrix3.x_axis;
+                bones[j].matrix3.y_axis += shear * axis;
+            }
+            Pose::new(bones)
+        })
+        .collect()
+}
+
+#[test]
+fn bones_that_shear_are_split_and_proxies_read_them_as_before() {
+    let (mesh, skin) = proxy_tube(&ProxyTube {
+        rings: 20,
+        bones: 5,
+        proxies: 9,
+        seed: 9,
+    });
+    let diagonal = mesh.bounds().diagonal();
+    let poses = sheared_poses(&skin, 30);
+    for share in [0.0, 1e-3] {
+        let clip = PoseClip {
+            name: "shear".to_owned(),
+            poses: &poses,
+            frames_per_second: 30.0,
+        };
+        let options = PlayableOptions {
+            key_tolerance: share * diagonal,
+        };
+        let playable = to_playable(&skin, &[clip], &options).expect("the poses fit");
+        let new = &playable.skin;
+        assert_eq!(playable.split_count, 2, "the two that shear, and no proxy");
+        assert_eq!(new.posed_bone_count(), 7, "five, two of them twice");
+        let (old, proxies) = (skin.proxies.as_ref(), new.proxies.as_ref());
+        let (old, proxies) = (old.expect("it has"), proxies.expect("it still has"));
+        assert_eq!(proxies.gradients.len(), old.gradients.len(), "all of them");
+        assert_eq!(
+            playable.bones[1],
+            BoneId(2),
+            "the child of the first pair has its vertices"
+        );
+        assert_eq!(
+            (proxies.joints[0].bone, proxies.joints[0].parent),
+            (BoneId(2), BoneId(0)),
+            "and is what is read"
+        );
+        let clip = &playable.clips[0];
+        let (mut live, mut played) = (0.0f64, 0.0f64);
+        for (k, pose) in poses.iter().enumerate() {
+            let wanted = skin.evaluate(pose).expect("the pose fits");
+            let sampled = new.sample(clip, k as f64 / 30.0);
+            let plain = plain(new);
+            live = live.max(farthest(&new.evaluate(&sampled).expect("fits"), &wanted));
+            played = played.max(farthest(&plain.evaluate(&sampled).expect("fits"), &wanted));
+        }
+        eprintln!("within {share:e}: {live:.1e} live, {played:.1e} played");
+        let allowed = share * diagonal + 1e-11;
+        assert!(live < allowed && played < allowed, "{live:e}, {played:e}");
+    }
+}
+
+#[test]
+fn no_clip_and_one_frame_are_playable() {
+    let (_, skin) = proxy_tube(&ProxyTube {
+        rings: 8,
+        bones: 3,
+        proxies: 4,
+        seed: 9,
+    });
+    let none = to_playable(&skin, &[], &PlayableOptions::default()).expect("nothing to do");
+    assert_eq!(none.skin, skin, "as it was");
+    let mut bones = bones_at(&skin, 0.8);
+    bones[2].matrix3.z_axis.x += 0.3;
+    let poses = [Pose::new(bones)];
+    let clip = PoseClip {
+        name: "one".to_owned(),
+        poses: &poses,
+        frames_per_second: 30.0,
+    };
+    let one = to_playable(&skin, &[clip], &PlayableOptions::default()).expect("it fits");
+    let plain = plain(&one.skin);
+    let shown = plain.evaluate(&plain.sample(&one.clips[0], 0.0));
+    let wanted = skin.evaluate(&poses[0]);
+    let off = farthest(&shown.expect("fits"), &wanted.expect("fits"));
+    assert!(off < 1e-12, "{off:e}");
 }
