@@ -59,6 +59,11 @@ fn convert_and_eval_keep_them() {
         scratch.dermis(&format!("eval {input} -o {output}")).done();
     }
     let (a, b) = (scratch.read("a.npz"), scratch.read("b.npz"));
+    assert_eq!(
+        a.frames.len(),
+        12,
+        "the keys of bones that are posed, not those of proxies between them"
+    );
     assert!(apart(&a, &b) < 1e-6, "off by {:.1e}", apart(&a, &b));
     scratch
         .dermis(&format!("convert {source} c.npz --clip 'curl and turn'"))

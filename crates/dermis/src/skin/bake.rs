@@ -36,7 +36,7 @@ impl Skin {
     /// proxy is NaN or infinite.
     pub fn bake(&self, clip: &Clip) -> Result<Clip, SkinError> {
         clip.check(&self.skeleton, self.coefficients.len())?;
-        let mut baked = self.posed_part(clip);
+        let mut baked = self.unbaked(clip);
         let times = baking_times(&baked);
         if times.is_empty() {
             return Ok(baked);
@@ -66,8 +66,8 @@ impl Skin {
         Ok(baked)
     }
 
-    /// The channels of a clip that say what a pose has to give.
-    fn posed_part(&self, clip: &Clip) -> Clip {
+    /// The channels of a clip that say what a pose has to give: without those that [`Skin::bake`] adds.
+    pub fn unbaked(&self, clip: &Clip) -> Clip {
         let posed_count = self.posed_bone_count();
         let posed_coefficients = self.posed_coefficient_count();
         let posed_part = |channel: &Channel| match channel {
