@@ -86,7 +86,7 @@ fn clips_of(
     }
     let mut clips = Vec::with_capacity(document.clips.len());
     for clip in &document.clips {
-        let frames_per_second = sampling_rate(fps, clip);
+        let frames_per_second = sampling_rate(fps, clip, Some(skin));
         let frames = clip
             .frame_times(frames_per_second)
             .into_iter()

@@ -200,7 +200,7 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
     }
     let mut poses = Vec::new();
     for clip in &chosen {
-        let fps = sampling_rate(source.fps, clip);
+        let fps = sampling_rate(source.fps, clip, Some(&skin));
         for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
             let pose = skin.sample(clip, time);
             document.frames.push(dermis_io::Frame {

@@ -12,6 +12,7 @@ mod npz;
 mod obj;
 mod ply;
 mod point_cache;
+mod proxy_record;
 mod record;
 mod sequence;
 
@@ -22,5 +23,6 @@ pub use error::{Fault, IoError};
 pub use format::{Format, WriteOptions, read, read_points, write};
 pub use materials::{Image, Materials};
 pub use ply::PlyEncoding;
+pub use proxy_record::ProxyRecord;
 pub use record::{FallbackError, ProgramKind, SkinRecord};
 pub use sequence::{SequenceOptions, natural_order, read_inputs};

@@ -5,7 +5,7 @@ use dermis::measure::Measures;
 use dermis::rig::{DerivedBone, JointStatistics};
 use serde::{Deserialize, Serialize};
 
-use crate::DriverRecord;
+use crate::{DriverRecord, ProxyRecord};
 
 /// What the `DERMIS_skin` extension says about a skin.
 ///
@@ -40,6 +40,9 @@ pub struct SkinRecord {
     /// Bones that nobody poses; the writer takes them from the skin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<DerivedBone>,
+    /// What places the last bones from the others; the writer takes it from the skin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxies: Option<ProxyRecord>,
     /// What sets morph targets from the pose; the writer takes them from the skin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drivers: Vec<DriverRecord>,
@@ -79,7 +82,7 @@ impl SkinRecord {
     /// Name of the extension.
     pub const EXTENSION: &'static str = "DERMIS_skin";
     /// The version that this build writes.
-    pub const VERSION: u32 = 3;
+    pub const VERSION: u32 = 4;
 }
 
 impl Default for SkinRecord {
@@ -95,6 +98,7 @@ impl Default for SkinRecord {
             program: ProgramKind::Ssd,
             fallback: None,
             derived: Vec::new(),
+            proxies: None,
             drivers: Vec::new(),
             joints: Vec::new(),
         }
@@ -146,5 +150,6 @@ mod tests {
             record.derived.is_empty() && record.drivers.is_empty() && record.joints.is_empty(),
             "nothing else was known"
         );
+        assert_eq!(record.proxies, None, "nor what came later");
     }
 }

@@ -10,6 +10,10 @@ mod documents;
 mod driven;
 #[path = "glb_plays_elsewhere/exact.rs"]
 mod exact;
+#[path = "glb_plays_elsewhere/proxies.rs"]
+mod proxies;
+#[path = "../../../tests/support/proxy_skins.rs"]
+mod proxy_skins;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 

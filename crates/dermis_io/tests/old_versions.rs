@@ -1,16 +1,18 @@
 //! Files of every released version of `DERMIS_skin` load for ever, and show what they showed.
 
+#[path = "../../../tests/support/proxy_skins.rs"]
+mod proxy_skins;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 
 use dermis::fit::{SsdOptions, fit_ssd, plain_fallback};
 use dermis::pose_space::{Center, Control, InterpolateOptions, JointTurn, interpolate};
 use dermis::progress::Silent;
-use dermis::skin::{Coefficient, Delta, LinearProgram};
+use dermis::skin::{Coefficient, Delta};
 use dermis::synth::{ArmOptions, arm, arm_motion};
-use dermis::{BoneId, Clip, ExampleSet, Pose, Skin, VertexProgram};
+use dermis::{BoneId, Clip, Pose, Skin, VertexProgram};
 use dermis_io::{Document, FallbackError, ProgramKind, SkinRecord, WriteOptions};
-use glam::{DVec3, DVec4};
+use glam::DVec3;
 
 #[test]
 fn version_1_loads_and_moves_as_it_did() {
@@ -112,7 +114,32 @@ fn version_3_loads_and_is_driven_as_it_was() {
     assert!(off < 1e-6, "driven, and vertex 100 of both: {found:?}");
 }
 
-/// What drives the skin of version 3: a shape for a bent elbow under load, and one for rest.
+#[test]
+fn version_4_loads_and_places_its_proxies_as_it_did() {
+    let path = support::repository().join("data/dermis_skin_v4.glb");
+    let document = dermis_io::read(&path).expect("version 4 stays readable");
+    assert!(document.notes.is_empty(), "{:?}", document.notes);
+    let record = document.record.expect("it says how it was made");
+    assert_eq!(record.version, 4, "the version that was written");
+    assert_eq!(record.drivers.len(), 1, "one driver");
+    let skin = document.skin.expect("it has a skin");
+    let proxies = skin.proxies.as_ref().expect("it has proxies");
+    assert_eq!(proxies.bones.len(), 5, "as many as were written");
+
+    // Values of the run that made the file, live and as others play it.
+    let pose = skin.sample(&document.clips[0], 10.0 / 24.0);
+    let live = skin.evaluate(&pose).expect("its own clip")[100];
+    let played = Skin {
+        proxies: None,
+        ..skin.clone()
+    };
+    let played = played.evaluate(&pose).expect("its own clip")[100];
+    let expected = DVec3::new(0.95603605, -0.28931408, 0.15603255);
+    let off = live.distance(expected).max(played.distance(expected));
+    assert!(off < 1e-6, "vertex 100 moved to {live} and {played}");
+}
+
+/// What drives the skin of versions 3 and 4: a shape for a bent elbow under load, and one for rest.
 fn drive(skin: &mut Skin) {
     let load = Coefficient {
         name: "load".to_owned(),
@@ -162,7 +189,10 @@ fn make_a_file_of_this_version() {
     let set = character.examples;
     let examples = set.examples().iter();
     let poses: Vec<Pose> = examples.map(|e| e.pose.clone()).collect();
-    let mut skin = animation_space(&set);
+    let all: Vec<usize> = (0..poses.len()).collect();
+    let fitted = fit_ssd(&set, &all, &SsdOptions::default(), &Silent).expect("it fits");
+    let proxied = proxy_skins::with_proxies(&fitted.skin, 5, 4);
+    let mut skin = proxied.to_linear().expect("linear blend is linear");
     let plain = plain_fallback(&skin, &poses, 4, &Silent).expect("it fits");
     eprintln!(
         "stand-in: rms {:.4}, max {:.4}",
@@ -182,66 +212,11 @@ fn make_a_file_of_this_version() {
                 rms: plain.rms_error,
                 max: plain.max_error,
             }),
+            // All that a block can say.
             joints: dermis::rig::joint_statistics(set.skeleton(), &poses),
             ..SkinRecord::default()
         }),
         ..Document::default()
     };
     dermis_io::write(path.as_ref(), &document, &WriteOptions::default()).expect("it is written");
-}
-
-/// Animation-space vectors near those of a linear blend fit that meet the examples better.
-///
-/// One step of ridge regression per vertex over all bones, `Σ_k |G_k (p + x) − v_k|² + 0.01 |x|²`, by
-/// gradient descent; the weights of `x` are held at a sum of zero.
-fn animation_space(set: &ExampleSet) -> Skin {
-    let all: Vec<usize> = (0..set.examples().len()).collect();
-    let fitted = fit_ssd(set, &all, &SsdOptions::default(), &Silent).expect("it fits");
-    let mut skin = fitted.skin.to_linear().expect("linear blend is linear");
-    let VertexProgram::Linear(linear) = &skin.program else {
-        panic!("it is linear now");
-    };
-    let bone_count = set.skeleton().bone_count();
-    let palettes: Vec<_> = (set.examples().iter())
-        .map(|e| set.skeleton().palette(&e.pose).expect("its own pose"))
-        .collect();
-    let rows = linear.influences.iter().enumerate().map(|(i, row)| {
-        let mut p = vec![DVec4::ZERO; bone_count];
-        row.iter()
-            .for_each(|influence| p[influence.bone.index()] = influence.p);
-        let start = p.clone();
-        for _ in 0..400 {
-            let mut slope: Vec<DVec4> = p
-                .iter()
-                .zip(&start)
-                .map(|(p, s)| 0.01 * (*p - *s))
-                .collect();
-            for (palette, example) in palettes.iter().zip(set.examples()) {
-                let matrices = &palette.model_from_bone;
-                let posed: DVec3 = (matrices.iter().zip(&p))
-                    .map(|(m, p)| m.matrix3 * p.truncate() + m.translation * p.w)
-                    .sum();
-                let miss = posed - example.positions[i];
-                for (m, slope) in matrices.iter().zip(&mut slope) {
-                    let turned = m.matrix3.transpose() * miss;
-                    *slope += turned.extend(m.translation.dot(miss));
-                }
-            }
-            let mean = slope.iter().map(|s| s.w).sum::<f64>() / bone_count as f64;
-            for (p, slope) in p.iter_mut().zip(&slope) {
-                *p -= 0.4 / (palettes.len() * bone_count * 4) as f64 * (*slope - DVec4::W * mean);
-            }
-        }
-        let influence = |(bone, p)| dermis::skin::Influence { bone, p };
-        set.skeleton()
-            .ids()
-            .zip(p)
-            .map(influence)
-            .collect::<Vec<_>>()
-    });
-    skin.program = VertexProgram::Linear(LinearProgram {
-        influences: rows.collect(),
-        corrections: Vec::new(),
-    });
-    skin
 }

@@ -141,7 +141,8 @@ fn playable(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<Stri
         .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))?;
     // Players cannot compute bones and weights that follow from others: they play what was baked.
     let skin = &c.report.skin;
-    let baked = match (skin.derived.is_empty(), skin.drivers.is_empty()) {
+    let all_are_posed = skin.derived.is_empty() && skin.proxies.is_none();
+    let baked = match (all_are_posed, skin.drivers.is_empty()) {
         (true, true) => "",
         (false, true) => " (in the clips of the file, into which its extra bones are baked)",
         (_, false) => " (in the clips of the file, into which the weights of its shapes are baked)",

@@ -121,7 +121,8 @@ fn fit(
         .map(|(k, (pose, positions))| {
             Ok(Example {
                 name: k.to_string(),
-                pose: (*pose).clone(),
+                // A pose may leave out bones that the skin places by itself, or be wrong about them.
+                pose: skin.complete_pose(pose)?,
                 positions: positions?,
             })
         })

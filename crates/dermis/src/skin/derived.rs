@@ -1,19 +1,7 @@
 //! The part of a skin's pose program that places bones nobody poses.
 
 use super::{Coefficient, Skin, SkinError, VertexProgram};
-use crate::rig::{
-    Channel, Clip, DerivedBone, Interpolation, Keys, Pose, ProxyBones, Skeleton, Trs,
-    check_derived, complete,
-};
-
-/// Longest time between two keys of a baked channel, in seconds.
-///
-/// Half-way rotations of keys far apart are not the half-way rotations of what lies between them.
-const LONGEST_GAP: f64 = 1.0 / 30.0;
-/// Most keys that baking adds to a clip; one of more than 36 minutes gets longer gaps instead.
-const MOST_ADDED_KEYS: f64 = 65_536.0;
-/// Key times nearer to each other than this, in seconds, are one.
-const SAME_TIME: f64 = 1e-4;
+use crate::rig::{DerivedBone, Pose, ProxyBones, Skeleton, check_derived, complete};
 
 impl Skin {
     /// A skin some of whose bones are derived: the last of its skeleton, in the order of the list.
@@ -59,122 +47,6 @@ impl Skin {
             coefficients: pose.coefficients.clone(),
         })
     }
-
-    /// A clip with channels for derived bones and driven coefficients, so that stock engines play them.
-    ///
-    /// Other channels stay as they are; what already moves a derived bone or a driven coefficient is
-    /// replaced. The new ones have a linear key at every key time of the clip, and in between so many that no gap
-    /// is longer than a thirtieth of a second (in clips beyond half an hour, than a 65536th of the
-    /// clip). They are exact at their keys.
-    ///
-    /// # Errors
-    /// [`SkinError::Rig`] when the clip does not belong to the skin's skeleton.
-    pub fn bake(&self, clip: &Clip) -> Result<Clip, SkinError> {
-        clip.check(&self.skeleton, self.coefficients.len())?;
-        let posed_count = self.posed_bone_count();
-        let posed_coefficients = self.posed_coefficient_count();
-        let posed_part = |channel: &Channel| match channel {
-            Channel::Coefficients(first, _) if *first >= posed_coefficients => None,
-            Channel::Coefficients(first, keys) => {
-                let mut keys = keys.clone();
-                let most = posed_coefficients - first;
-                keys.values
-                    .iter_mut()
-                    .for_each(|value| value.truncate(most));
-                Some(Channel::Coefficients(*first, keys))
-            }
-            bone => (bone.bone())
-                .is_none_or(|bone| bone.index() < posed_count)
-                .then(|| bone.clone()),
-        };
-        let mut baked = Clip {
-            name: clip.name.clone(),
-            channels: clip.channels.iter().filter_map(posed_part).collect(),
-        };
-        let times = baking_times(&baked);
-        let poses = times
-            .iter()
-            .map(|&time| self.complete_pose(&self.sample(&baked, time)))
-            .collect::<Result<Vec<_>, _>>()?;
-        for d in &self.derived {
-            let default = self.skeleton.bones()[d.bone.index()].default_parent_from_bone;
-            let mut locals: Vec<Trs> = Vec::with_capacity(poses.len());
-            for pose in &poses {
-                let (mut trs, _) = Trs::from_affine(&pose.parent_from_bone[d.bone.index()]);
-                // q and -q are one rotation, but the way between two keys is short for only one.
-                if locals
-                    .last()
-                    .is_some_and(|l| l.rotation.dot(trs.rotation) < 0.0)
-                {
-                    trs.rotation = -trs.rotation;
-                }
-                locals.push(trs);
-            }
-            let moves = |part: fn(&Trs) -> [f64; 4]| {
-                let parts = |trs: &Trs| part(trs).into_iter().zip(part(&default));
-                let differs = |trs| parts(trs).any(|(a, b)| (a - b).abs() > 1e-12);
-                locals.iter().any(differs)
-            };
-            if moves(|l| l.translation.extend(0.0).to_array()) {
-                let keys = linear_keys(&times, &locals, |l| l.translation);
-                baked.channels.push(Channel::Translation(d.bone, keys));
-            }
-            if moves(|l| l.rotation.to_array()) {
-                let keys = linear_keys(&times, &locals, |l| l.rotation);
-                baked.channels.push(Channel::Rotation(d.bone, keys));
-            }
-            if moves(|l| l.scale.extend(0.0).to_array()) {
-                let keys = linear_keys(&times, &locals, |l| l.scale);
-                baked.channels.push(Channel::Scale(d.bone, keys));
-            }
-        }
-        if !self.drivers.is_empty() && !times.is_empty() {
-            let driven = |pose: &Pose| {
-                let mut coefficients = pose.coefficients.clone();
-                self.drive(&pose.parent_from_bone, &mut coefficients);
-                coefficients.split_off(posed_coefficients)
-            };
-            let keys = Keys {
-                interpolation: Interpolation::Linear,
-                times: times.clone(),
-                values: poses.iter().map(driven).collect(),
-            };
-            let channel = Channel::Coefficients(posed_coefficients, keys);
-            baked.channels.push(channel);
-        }
-        Ok(baked)
-    }
-}
-
-/// The key times of a clip, and more between those that are far apart.
-fn baking_times(clip: &Clip) -> Vec<f64> {
-    let mut keys: Vec<f64> = clip
-        .channels
-        .iter()
-        .flat_map(Channel::times)
-        .copied()
-        .collect();
-    keys.sort_by(f64::total_cmp);
-    keys.dedup_by(|later, earlier| *later - *earlier < SAME_TIME);
-    let mut times = Vec::with_capacity(keys.len());
-    let duration = keys.last().zip(keys.first()).map_or(0.0, |(b, a)| b - a);
-    let longest_gap = LONGEST_GAP.max(duration / MOST_ADDED_KEYS);
-    for pair in keys.windows(2) {
-        // A gap of a thirtieth, rounded to single precision, is not to be halved.
-        let parts = ((pair[1] - pair[0]) / longest_gap - 1e-3).ceil().max(1.0);
-        let step = (pair[1] - pair[0]) / parts;
-        times.extend((0..parts as usize).map(|part| pair[0] + part as f64 * step));
-    }
-    times.extend(keys.last());
-    times
-}
-
-fn linear_keys<T>(times: &[f64], locals: &[Trs], value: fn(&Trs) -> T) -> Keys<T> {
-    Keys {
-        interpolation: Interpolation::Linear,
-        times: times.to_vec(),
-        values: locals.iter().map(value).collect(),
-    }
 }
 
 #[cfg(test)]
@@ -182,7 +54,7 @@ mod tests {
     use glam::{DAffine3, DQuat, DVec3};
 
     use super::*;
-    use crate::rig::{BoneId, DerivedMotion};
+    use crate::rig::{BoneId, Channel, Clip, DerivedMotion, Interpolation, Keys};
     use crate::skin::{SsdProgram, Weight};
 
     /// Two bones in a row, a half-turn and a swell, and one vertex on each of the four.

@@ -1,5 +1,6 @@
 //! A fitted skin: a pose program and a vertex program, and the plain evaluation of both.
 
+mod bake;
 mod correction;
 mod derived;
 mod driven;

@@ -43,7 +43,7 @@ pub struct PlayableOptions {
 pub struct Playable {
     /// The skin; its rest mesh and weights are those of the given one.
     pub skin: Skin,
-    /// One clip for each one given, derived bones included.
+    /// One clip for each one given, derived and proxy bones included.
     pub clips: Vec<Clip>,
     /// For each bone of the given skin, the bone that now has its vertices and its children.
     pub bones: Vec<BoneId>,
@@ -73,7 +73,8 @@ impl PlayableOptions {
 /// the key tolerance. Between frames it stays near the straight line between them; where R1 and R2
 /// would lead it astray, keys are added at halves, quarters or eighths of a frame. By default the new
 /// skin stands as the given one does. Derived bones stay derived unless the joint that they follow is
-/// split: then they are keyed and no more derived.
+/// split: then they are keyed and no more derived. Proxy bones stay proxies, whatever they follow, and
+/// bones that they follow keep all their keys and all their shear.
 ///
 /// Time is linear in bones times frames.
 ///
@@ -113,18 +114,23 @@ pub fn to_playable(
         Some(reach) => options.key_tolerance / reach.spread,
         None => 0.0,
     };
-    let shear = shear_tolerances(skin, &poses, reach.as_ref(), SHEAR_SHARE * tolerance);
+    let followed = followed_by_proxies(skin);
+    let mut shear = shear_tolerances(skin, &poses, reach.as_ref(), SHEAR_SHARE * tolerance);
+    for bone in &followed {
+        shear[bone.index()] = 0.0;
+    }
     let tracks: Vec<Vec<Vec<DMat3>>> = poses
         .iter()
         .map(|poses| {
             let track = |j: usize| poses.iter().map(move |p| p.parent_from_bone[j].matrix3);
-            let bones = 0..skin.skeleton.bone_count();
+            let bones = 0..keyed_bone_count(skin);
             bones.map(|j| track(j).collect()).collect()
         })
         .collect();
     let is_split: Vec<bool> = (shear.iter().enumerate())
         .map(|(j, &tolerance)| {
-            let mut matrices = tracks.iter().flat_map(|bones| &bones[j]);
+            // Proxies have two nodes already.
+            let mut matrices = tracks.iter().filter_map(|bones| bones.get(j)).flatten();
             matrices.any(|m| needs_two_nodes(m, tolerance))
         })
         .collect();
@@ -145,14 +151,19 @@ pub fn to_playable(
         let reduction = KeyReduction {
             tolerance: (1.0 - SHEAR_SHARE) * tolerance,
             reach: plan.reach(reach.as_ref()),
-            // What a derived bone follows must not be simplified twice.
-            untouched: new_skin.derived.iter().map(|d| d.of).collect(),
+            // What a derived bone follows must not be simplified twice, and nobody knows how far a
+            // proxy goes for a small error.
+            untouched: (new_skin.derived.iter().map(|d| d.of))
+                .chain(followed.iter().flat_map(|&bone| plan.nodes(bone)))
+                .collect(),
         };
         let reduced = full.reduce_keys(&new_skin.skeleton, &reduction)?;
-        new_clips.push(match new_skin.derived.is_empty() {
-            true => reduced,
-            false => new_skin.bake(&reduced)?,
-        });
+        new_clips.push(
+            match new_skin.derived.is_empty() && new_skin.proxies.is_none() {
+                true => reduced,
+                false => new_skin.bake(&reduced)?,
+            },
+        );
     }
     Ok(Playable {
         skin: new_skin,
@@ -160,6 +171,34 @@ pub fn to_playable(
         split_count: is_split.iter().filter(|split| **split).count(),
         bones: plan.inner,
     })
+}
+
+/// How many bones get keys of their own: all but proxies and their carriers, which are baked.
+fn keyed_bone_count(skin: &Skin) -> usize {
+    match &skin.proxies {
+        Some(_) => skin.posed_bone_count(),
+        None => skin.skeleton.bone_count(),
+    }
+}
+
+/// The bones that the places of proxies depend on.
+fn followed_by_proxies(skin: &Skin) -> Vec<BoneId> {
+    let Some(proxies) = &skin.proxies else {
+        return Vec::new();
+    };
+    let bones = skin.skeleton.bones();
+    let mut followed = vec![false; bones.len()];
+    let frames = proxies.gradients.iter().map(|g| g.frame);
+    let joints = proxies.joints.iter().flat_map(|j| [j.bone, j.parent]);
+    for named in frames.chain(joints).chain(proxies.sources.iter().copied()) {
+        let mut next = Some(named);
+        while let Some(bone) = next.filter(|bone| !followed[bone.index()]) {
+            followed[bone.index()] = true;
+            next = bones[bone.index()].parent;
+        }
+    }
+    let ids = skin.skeleton.ids();
+    ids.filter(|bone| followed[bone.index()]).collect()
 }
 
 /// The poses of a clip with all bones and all coefficients, checked.
@@ -267,10 +306,11 @@ impl Plan {
         };
         let (derived, keyed): (Vec<usize>, Vec<usize>) = (0..skin.derived.len()).partition(stays);
         let bone_of = |m: &usize| skin.derived[*m].bone.index();
-        // Derived bones are the last of a skeleton, and carry no others.
+        // Derived bones or proxies are the last of a skeleton, and carry no others.
         let order: Vec<usize> = (0..skin.posed_bone_count())
             .chain(keyed.iter().map(bone_of))
             .chain(derived.iter().map(bone_of))
+            .chain(keyed_bone_count(skin)..bone_count)
             .collect();
         let found = bone_count + is_split.iter().filter(|split| **split).count();
         if found > usize::from(u16::MAX) {
@@ -325,12 +365,23 @@ impl Plan {
             derived.of = self.inner[derived.of.index()];
             derived
         });
-        Skin::with_derived(
+        let renumber = |bone: BoneId| self.inner[bone.index()];
+        let new = Skin::with_derived(
             Skeleton::new(bones)?.with_carriers(carriers),
-            skin.program.with_bones(|bone| self.inner[bone.index()]),
+            skin.program.with_bones(renumber),
             skin.coefficients.clone(),
             derived.collect(),
-        )
+        )?;
+        match &skin.proxies {
+            // The inner node of a pair has the matrix and the rest matrix of the old bone.
+            Some(proxies) => new.with_proxies(proxies.with_bones(renumber)),
+            None => Ok(new),
+        }
+    }
+
+    /// The new bones of an old one.
+    fn nodes(&self, bone: BoneId) -> [BoneId; 2] {
+        [self.outer[bone.index()], self.inner[bone.index()]]
     }
 
     /// The channels of an old bone.

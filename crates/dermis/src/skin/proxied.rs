@@ -3,10 +3,13 @@
 use glam::{DAffine3, DVec3};
 
 use super::{Skin, SkinError};
-use crate::rig::{Bone, BoneId, ProxyBones, RigError, Skeleton, Trs};
+use crate::rig::{Bone, BoneId, Nodes, ProxyBones, RigError, Skeleton, Trs, split_track};
 
 impl Skin {
     /// A skin the last bones of whose skeleton are proxies with their carriers.
+    ///
+    /// By default they stand where they are placed in the skeleton's default pose: a file that nobody
+    /// poses shows that.
     ///
     /// # Errors
     /// [`RigError::BadProxyBones`] when the two do not fit together, or when the skin has derived bones.
@@ -16,10 +19,22 @@ impl Skin {
             let problem = "a skin has these or derived bones, not both".to_owned();
             return Err(RigError::BadProxyBones { problem }.into());
         }
-        Ok(Self {
+        let mut skin = Self {
             proxies: Some(proxies),
             ..self
-        })
+        };
+        let default = skin.complete_pose(&skin.skeleton.default_pose())?;
+        let mut bones = skin.skeleton.bones().to_vec();
+        for carrier in (skin.posed_bone_count()..bones.len()).step_by(2) {
+            if let Some((outer, inner)) = nested_pair(&default.parent_from_bone[carrier]) {
+                bones[carrier].default_parent_from_bone = outer;
+                bones[carrier + 1].default_parent_from_bone = inner;
+            }
+        }
+        let is_carrier = |bone: &BoneId| skin.skeleton.is_carrier(*bone);
+        let carriers: Vec<BoneId> = skin.skeleton.ids().filter(is_carrier).collect();
+        skin.skeleton = Skeleton::new(bones)?.with_carriers(carriers);
+        Ok(skin)
     }
 
     /// `L_j` of every bone from those of the posed bones; proxies that were given are placed again.
@@ -52,6 +67,20 @@ impl Skin {
         }
         Ok(all)
     }
+}
+
+/// A matrix as that of a node times that of its child, which only turns; `None` where a number of it
+/// is NaN or infinite.
+fn nested_pair(place: &DAffine3) -> Option<(Trs, Trs)> {
+    let keys = split_track(&[place.matrix3], Nodes::Two, 0.0);
+    let form = keys.first()?.form;
+    let outer = Trs {
+        translation: place.translation,
+        rotation: form.outer,
+        scale: form.scale,
+    };
+    let inner = Trs::rigid(form.inner, DVec3::ZERO);
+    (outer.is_finite() && inner.is_finite()).then_some((outer, inner))
 }
 
 impl ProxyBones {
@@ -183,6 +212,37 @@ mod tests {
             "expected 2 bones in the pose, found 1",
             "what a pose has to give"
         );
+    }
+
+    #[test]
+    fn by_default_a_proxy_stands_where_it_is_placed() {
+        let Skin {
+            skeleton,
+            program,
+            mut proxies,
+            ..
+        } = skin();
+        let mut bones = skeleton.bones().to_vec();
+        bones[1].default_parent_from_bone.rotation = DQuat::from_rotation_x(1.0);
+        let carrier = skeleton.is_carrier(BoneId(2)).then_some(BoneId(2));
+        let skeleton = Skeleton::new(bones).expect("as before");
+        // Sheared, too.
+        let gradient = &mut proxies.as_mut().expect("it has one").gradients[0];
+        gradient.stretch[0][5] = 0.4;
+        let skin = Skin::new(skeleton.with_carriers(carrier), program, Vec::new())
+            .and_then(|skin| skin.with_proxies(proxies.expect("it has one")))
+            .expect("a skin");
+        let plain = Skin {
+            proxies: None,
+            ..skin.clone()
+        };
+        let default = skin.skeleton.default_pose();
+        let (live, still) = (skin.evaluate(&default), plain.evaluate(&default));
+        let (live, still) = (live.expect("fits")[0], still.expect("fits")[0]);
+        assert!(live.abs_diff_eq(still, 1e-12), "{still}, not {live}");
+        let sheared = DVec3::X + DQuat::from_rotation_x(0.5) * DVec3::new(0.4, 1.0, 0.0);
+        assert!(live.abs_diff_eq(sheared, 1e-12), "{live}, not {sheared}");
+        assert!(skin.skeleton.is_carrier(BoneId(2)), "it is one still");
     }
 
     #[test]

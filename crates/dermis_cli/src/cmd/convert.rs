@@ -91,8 +91,8 @@ fn keep_frames_only(document: &mut Document) {
 /// Replaces the frames by those of a clip.
 fn bake_clip(document: &mut Document, name: Option<&str>, fps: Option<f64>) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
-    let fps = sampling_rate(fps, &clip);
     let skin = super::skin_of(document)?;
+    let fps = sampling_rate(fps, &clip, Some(skin));
     let mut frames = Vec::new();
     let mut poses = Vec::new();
     for (k, time) in clip.frame_times(fps).into_iter().enumerate() {

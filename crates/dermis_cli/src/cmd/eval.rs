@@ -70,7 +70,7 @@ fn named_poses(
     }
     let clip = choose_clip(document, args.clip.as_deref())?;
     let frame = |(k, time)| (format!("{}_{k:04}", clip.name), skin.sample(clip, time));
-    let times = clip.frame_times(sampling_rate(args.fps, clip));
+    let times = clip.frame_times(sampling_rate(args.fps, clip, Some(skin)));
     Ok(times.into_iter().enumerate().map(frame).collect())
 }
 
@@ -79,7 +79,7 @@ fn frame_rate(args: &EvalArgs, document: &Document) -> Option<f64> {
     let clip = choose_clip(document, args.clip.as_deref()).ok();
     let of_clip = clip.filter(|_| args.pose.is_empty());
     args.fps
-        .or_else(|| of_clip.map(|clip| sampling_rate(None, clip)))
+        .or_else(|| of_clip.map(|clip| sampling_rate(None, clip, document.skin.as_ref())))
         .or(document.frames_per_second)
 }
 

@@ -187,6 +187,7 @@ pub(crate) fn skin_document(
         clip.channels.retain(|channel| channel.bone().is_some());
     }
     document.clips.retain(|clip| !clip.channels.is_empty());
+    // Proxy bones and driven shapes the writer bakes.
     if !skin.derived.is_empty() {
         let bake = |clip: &Clip| skin.bake(clip);
         document.clips = document.clips.iter().map(bake).collect::<Result<_, _>>()?;

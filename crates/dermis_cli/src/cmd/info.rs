@@ -36,6 +36,8 @@ struct Info {
     morph_targets: Vec<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     drivers: Vec<DriverInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proxies: Option<ProxyInfo>,
     clips: Vec<ClipInfo>,
     frames: usize,
     frames_with_poses: usize,
@@ -60,6 +62,17 @@ struct DriverInfo {
     controls: usize,
     poses: usize,
     shapes: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProxyInfo {
+    bones: usize,
+    gradients: usize,
+    joints: usize,
+    sources: usize,
+    /// Of C1 and C2, as the file has them.
+    matrix_bytes: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -144,6 +157,16 @@ fn describe(document: &Document) -> Info {
                 shapes: driver.output_count(),
             })
             .collect(),
+        proxies: (document.skin.as_ref())
+            .and_then(|skin| skin.proxies.as_ref())
+            .map(|proxies| ProxyInfo {
+                bones: proxies.bones.len(),
+                gradients: proxies.gradients.len(),
+                joints: proxies.joints.len(),
+                sources: proxies.sources.len(),
+                matrix_bytes: size_of::<f32>()
+                    * (proxies.from_gradients.len() + proxies.from_sources.len()),
+            }),
         clips: document.clips.iter().map(clip_info).collect(),
         frames: document.frames.len(),
         frames_with_poses: document.frame_poses.len(),
@@ -265,6 +288,19 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
                 plural(driver.shapes, "shape"),
                 plural(driver.controls, "control"),
                 plural(driver.poses, "pose")
+            ),
+        )?;
+    }
+    if let Some(proxies) = &info.proxies {
+        row(
+            "proxy bones",
+            format!(
+                "{} by {} of {} and by {}, {} of matrices",
+                proxies.bones,
+                plural(proxies.gradients, "gradient"),
+                plural(proxies.joints, "joint"),
+                plural(proxies.sources, "bone"),
+                format_bytes(proxies.matrix_bytes as u64)
             ),
         )?;
     }

@@ -90,6 +90,20 @@ pub(crate) fn choose_clip<'a>(
 }
 
 /// Frames per second at which to sample a clip: as asked, else on its keys, else 30.
-pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip) -> f64 {
-    asked.or_else(|| clip.key_rate()).unwrap_or(30.0)
+///
+/// Keys of bones and shapes that the skin computes by itself, which lie between those of the others,
+/// do not count.
+pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip, skin: Option<&Skin>) -> f64 {
+    let of_keys = || {
+        let Some(skin) = skin else {
+            return clip.key_rate();
+        };
+        let mut given = skin.unbaked(clip);
+        // In a file the sliders of a mesh have the keys of what is driven, too.
+        if !skin.drivers.is_empty() && given.channels.iter().any(|c| c.bone().is_some()) {
+            given.channels.retain(|c| c.bone().is_some());
+        }
+        given.key_rate()
+    };
+    asked.or_else(of_keys).unwrap_or(30.0)
 }

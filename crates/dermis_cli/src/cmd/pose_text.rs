@@ -47,6 +47,9 @@ pub(crate) fn apply(item: &str, skin: &Skin, pose: &mut Pose) -> anyhow::Result<
             known_names(skin)
         );
     };
+    if bone.index() >= skin.posed_bone_count() {
+        bail!("the bone is computed from others, so a pose cannot move it");
+    }
     move_bone(pose, bone, motion, value)
 }
 
@@ -68,10 +71,8 @@ fn move_bone(pose: &mut Pose, bone: BoneId, motion: &str, value: f64) -> anyhow:
 
 /// The first names there are, for an error message.
 fn known_names(skin: &Skin) -> String {
-    let bones = skin
-        .skeleton
-        .bones()
-        .iter()
+    let bones = (skin.skeleton.bones().iter())
+        .take(skin.posed_bone_count())
         .map(|bone| format!("{}.rx", bone.name));
     let targets = skin.coefficients.iter().map(|c| c.name.clone());
     let all: Vec<String> = bones.chain(targets).collect();

@@ -135,7 +135,7 @@ fn check_characters(name: &str, more: &str) -> anyhow::Result<()> {
 }
 
 fn find_bone(name: &str, skin: &Skin) -> anyhow::Result<BoneId> {
-    let posed = skin.skeleton.bone_count() - skin.derived.len();
+    let posed = skin.posed_bone_count();
     let bone = skin.skeleton.find(name).with_context(|| {
         let bones = skin.skeleton.bones()[..posed].iter();
         let names: Vec<&str> = bones.map(|bone| bone.name.as_str()).collect();

@@ -39,6 +39,8 @@ pub(super) enum Count {
     Backed,
     /// As many as another list has.
     Exactly(usize),
+    /// So many, and backed by bytes: the number is a claim of the file, too.
+    ExactlyBacked(usize),
     /// The first so many are wanted.
     AtLeast(usize),
 }
@@ -264,17 +266,17 @@ impl<'a> Accessors<'a> {
             );
         };
         let wanted = match count {
-            Count::Backed if accessor.buffer_view.is_none() => {
+            Count::Backed | Count::ExactlyBacked(_) if accessor.buffer_view.is_none() => {
                 return refuse("a buffer view".to_owned(), "none".to_owned());
             }
             Count::Backed => accessor.count,
-            Count::Exactly(n) if accessor.count != n => {
+            Count::Exactly(n) | Count::ExactlyBacked(n) if accessor.count != n => {
                 return refuse(format!("{n} elements"), accessor.count.to_string());
             }
             Count::AtLeast(n) if accessor.count < n => {
                 return refuse(format!("at least {n} elements"), accessor.count.to_string());
             }
-            Count::Exactly(n) | Count::AtLeast(n) => n,
+            Count::Exactly(n) | Count::ExactlyBacked(n) | Count::AtLeast(n) => n,
         };
         let size = component.size() * width;
         let base = match accessor.buffer_view {

@@ -36,6 +36,7 @@ mod materials;
 mod meshes;
 mod points;
 mod primitives;
+mod proxies;
 mod record;
 mod scene;
 mod schema;
@@ -110,6 +111,7 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
         None => {
             if let Some(record) = &mut record {
                 record.drivers.clear();
+                record.proxies = None;
             }
             None
         }
@@ -136,7 +138,7 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
             let mut skin = Skin::new(bones.skeleton, program, sliders.coefficients)?
                 .with_drivers(sliders.drivers)?;
             if let Some(record) = &mut record {
-                record::apply(record, &mut skin, &mut notes);
+                skin = record::apply(record, skin, &accessors, &mut notes)?;
             }
             Some(skin)
         }

@@ -6,8 +6,10 @@ use dermis::{BoneId, Skeleton};
 use glam::{DAffine3, DVec3};
 use serde_json::Value;
 
+use super::accessor::Accessors;
+use super::proxies;
 use super::schema::Schema;
-use crate::{DriverRecord, ProgramKind, SkinRecord};
+use crate::{DriverRecord, Fault, ProgramKind, SkinRecord};
 
 /// How far, on average and as a share of the diagonal, an exact model may rest from the plain one.
 ///
@@ -62,8 +64,24 @@ pub(super) fn read(
         ));
     }
     record.derived = derived.unwrap_or_default();
+    record.proxies = match record.proxies.map(|p| proxies::with_bones(p, bones)) {
+        None => None,
+        Some(Ok(proxies)) => Some(proxies),
+        Some(Err(joint)) => {
+            notes.push(left_proxies(&format!("there is no joint {joint}")));
+            None
+        }
+    };
     record.joints = joints.unwrap_or_default();
     Some(record)
+}
+
+/// The note about proxy bones that the skin cannot have.
+fn left_proxies(why: &str) -> String {
+    format!(
+        "the proxy bones of the {} block were left, because {why}: they move by the clips alone",
+        SkinRecord::EXTENSION
+    )
 }
 
 /// Whether an exact model rests where its plain stand-in does; where not, a note says so.
@@ -120,7 +138,12 @@ pub(super) fn agrees_at_rest(
 }
 
 /// Gives the skin what the record says of its bones, and the record what became of the skin.
-pub(super) fn apply(record: &mut SkinRecord, skin: &mut Skin, notes: &mut Vec<String>) {
+pub(super) fn apply(
+    record: &mut SkinRecord,
+    mut skin: Skin,
+    accessors: &Accessors<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Skin, Fault> {
     let kind = ProgramKind::of(&skin.program).unwrap_or_default();
     if record.program != kind {
         notes.push(format!(
@@ -143,5 +166,15 @@ pub(super) fn apply(record: &mut SkinRecord, skin: &mut Skin, notes: &mut Vec<St
         record.derived.clear();
     }
     skin.derived.clone_from(&record.derived);
-    record.drivers = DriverRecord::all_of(skin);
+    if let Some(given) = record.proxies.take() {
+        match proxies::restore(&given, &skin, accessors) {
+            Ok(restored) => {
+                skin = skin.with_proxies(restored)?;
+                record.proxies = Some(given);
+            }
+            Err(why) => notes.push(left_proxies(&why)),
+        }
+    }
+    record.drivers = DriverRecord::all_of(&skin);
+    Ok(skin)
 }

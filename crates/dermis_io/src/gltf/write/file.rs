@@ -21,6 +21,7 @@ use super::looks::{Looks, add_looks};
 use super::meshes::{Surface, mesh_ranges};
 use super::morphs::{MeshTargets, Shape, add_targets};
 use super::normals::{drawn_normals, turned_normals};
+use super::proxies::{add_proxies, with_placed_proxies};
 use super::rig::{Joints, add_bones, add_skin, file_record};
 use super::weights::file_rows;
 use crate::{Document, Fault, IoError, SkinRecord};
@@ -118,14 +119,20 @@ fn build(
     let triangles = document.mesh.triangles();
     let rest = plain.map_or(document.mesh.positions(), |plain| &plain.rest_positions);
     let given = document.record.as_ref();
-    let joints =
-        (document.skin.as_ref().zip(plain)).map(|(skin, plain)| Joints::of(skin, plain, given));
-    let skinned = document.skin.as_ref().zip(joints.as_ref());
-    let record = skinned.and_then(|(skin, joints)| file_record(skin, joints, given));
+    let placed = (document.skin.as_ref())
+        .map(with_placed_proxies)
+        .transpose()?;
+    let model = placed.as_deref();
+    let joints = (model.zip(plain)).map(|(skin, plain)| Joints::of(skin, plain, given));
+    let skinned = model.zip(joints.as_ref());
+    let mut record = skinned.and_then(|(skin, joints)| file_record(skin, joints, given));
     let skin = match skinned {
         None => None,
         Some((skin, joints)) => {
             scene_nodes.push(add_bones(&mut builder, &skin.skeleton)?);
+            if let (Some(record), Some(proxies)) = (&mut record, &skin.proxies) {
+                record.proxies = Some(add_proxies(&mut builder, proxies, joints)?);
+            }
             Some(add_skin(
                 &mut builder,
                 &skin.skeleton,
@@ -189,7 +196,7 @@ fn build(
             });
         }
     }
-    match &document.skin {
+    match model {
         Some(skin) => {
             let clips = file_clips(skin, &document.clips)?;
             add_clips(&mut builder, skin, &clips, &morphed)?;
@@ -235,10 +242,10 @@ fn morph_shapes<'a>(
         .collect())
 }
 
-/// The clips that a file of a skin has: with everything that is driven, for players that know no
-/// drivers.
+/// The clips that a file of a skin has: with everything that is driven and with every proxy, for players
+/// that know neither.
 fn file_clips<'a>(skin: &Skin, clips: &'a [Clip]) -> Result<Cow<'a, [Clip]>, Fault> {
-    if skin.drivers.is_empty() {
+    if skin.drivers.is_empty() && skin.proxies.is_none() {
         return Ok(Cow::Borrowed(clips));
     }
     let baked: Result<Vec<Clip>, SkinError> = clips.iter().map(|clip| skin.bake(clip)).collect();

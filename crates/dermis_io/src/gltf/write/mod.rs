@@ -19,6 +19,7 @@ mod looks;
 mod meshes;
 mod morphs;
 mod normals;
+mod proxies;
 mod rig;
 mod weights;
 

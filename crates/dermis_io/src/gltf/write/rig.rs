@@ -9,6 +9,7 @@ use gltf_json::scene::{Node, UnitQuaternion};
 use gltf_json::{Index, Skin, extensions};
 
 use super::builder::{Builder, Use};
+use super::proxies::named_bones;
 use crate::gltf::names::COMMON_ROOT;
 use crate::{DriverRecord, Fault, ProgramKind, SkinRecord};
 
@@ -67,8 +68,8 @@ fn trs_node(name: &str, trs: &Trs) -> Result<Node, Fault> {
 /// The bones that a file's skin lists as joints.
 ///
 /// All of them, in order, but for those that only carry others (see `Skeleton::is_carrier`), as far
-/// as no vertex, no derived bone, no driver and no statistics name them: engines pay for every joint, and a
-/// carrier has no bind matrix to lose.
+/// as no vertex, no derived bone, no proxy, no driver and no statistics name them: engines pay for
+/// every joint, and a carrier has no bind matrix to lose.
 #[derive(Debug, Clone)]
 pub(super) struct Joints {
     bones: Vec<BoneId>,
@@ -88,6 +89,9 @@ impl Joints {
         skin.program.bones().for_each(&mut name);
         plain.weights.items().iter().for_each(|w| name(w.bone));
         (skin.derived.iter()).for_each(|d| [d.bone, d.of].into_iter().for_each(&mut name));
+        (skin.proxies.iter())
+            .flat_map(named_bones)
+            .for_each(&mut name);
         for control in skin.drivers.iter().flat_map(|driver| &driver.controls) {
             if let Control::Joint { bone, .. } = *control {
                 // The turn is measured between the rests of both.
@@ -124,7 +128,8 @@ impl Joints {
 
 /// The block that a skin's file gets: what is known of its making, with what the skin itself says.
 ///
-/// `None` for a linear blend skin of which nothing is known.
+/// `None` for a linear blend skin of which nothing is known. Proxies are left to
+/// [`add_proxies`](super::proxies::add_proxies).
 pub(super) fn file_record(
     skin: &ModelSkin,
     joints: &Joints,
@@ -135,6 +140,7 @@ pub(super) fn file_record(
         && program == ProgramKind::Ssd
         && skin.derived.is_empty()
         && skin.drivers.is_empty()
+        && skin.proxies.is_none()
     {
         return None;
     }
@@ -151,6 +157,7 @@ pub(super) fn file_record(
         joint(&mut derived.bone);
         joint(&mut derived.of);
     }
+    record.proxies = None;
     record.drivers = DriverRecord::all_of(skin);
     let drivers = record.drivers.iter_mut();
     drivers.flat_map(DriverRecord::bones_mut).for_each(joint);

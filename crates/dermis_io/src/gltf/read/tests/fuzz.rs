@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::read;
 use super::File;
+use super::proxies::proxied;
 use crate::gltf::{GltfOptions, to_glb};
 
 /// A skinned and morphed triangle, a rigid one, a clip of all paths, a material with a picture.
@@ -185,6 +186,7 @@ fn the_whole_file_is_read_without_notes() {
     assert_eq!(skin.drivers.len(), 2, "both drivers");
     let names: Vec<&str> = skin.coefficients.iter().map(|c| &*c.name).collect();
     assert_eq!(names, ["load", "bent", "far"], "driven ones last");
+    assert!(survives(&proxied().to_glb()), "proxies, as GLB too");
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn a_file_cut_off_anywhere_is_refused() {
 
 #[test]
 fn flipped_bytes_are_survived() {
-    let files = [everything(), exact(), driven()].map(|file| file.to_glb());
+    let files = [everything(), exact(), driven(), proxied()].map(|file| file.to_glb());
     // Xorshift: the same bytes flip on every machine.
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let mut random = || {
@@ -211,7 +213,7 @@ fn flipped_bytes_are_survived() {
         state as usize
     };
     for round in 0..20_000 {
-        let mut broken = files[round % 3].clone();
+        let mut broken = files[round % 4].clone();
         for _ in 0..1 + random() % 4 {
             let at = random() % broken.len();
             broken[at] = random() as u8;
@@ -241,7 +243,7 @@ fn every_value_may_be_replaced_by_nonsense() {
         json!({}),
     ];
     let mut read_count = 0;
-    for file in [everything(), exact(), driven()] {
+    for file in [everything(), exact(), driven(), proxied()] {
         let whole: Value = serde_json::from_str(&file.to_gltf()).expect("legal JSON");
         let mut places = Vec::new();
         pointers(&whole, String::new(), &mut places);

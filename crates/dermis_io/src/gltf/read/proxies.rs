@@ -1,0 +1,46 @@
+//! Proxy bones from the block and the accessors that it names.
+
+use dermis::rig::ProxyBones;
+use dermis::{BoneId, Skin};
+
+use super::accessor::{Accessors, Count};
+use crate::{Fault, ProxyRecord};
+
+/// The record with bones in the place of joints; the error is a joint that is not there.
+pub(super) fn with_bones(mut record: ProxyRecord, bones: &[BoneId]) -> Result<ProxyRecord, u16> {
+    for joint in record.bones_mut() {
+        *joint = *bones.get(joint.index()).ok_or(joint.0)?;
+    }
+    Ok(record)
+}
+
+/// The proxies that a record describes, if they fit the skin; the error says why not.
+pub(super) fn restore(
+    record: &ProxyRecord,
+    skin: &Skin,
+    accessors: &Accessors<'_>,
+) -> Result<ProxyBones, String> {
+    if !skin.derived.is_empty() {
+        return Err("there are derived bones, too".to_owned());
+    }
+    let Some([c1, c2]) = record.matrix_sizes() else {
+        return Err("their matrices are too large".to_owned());
+    };
+    let read = |accessor: Option<usize>, shape: &str, count: usize| match accessor {
+        None if count == 0 => Ok(Vec::new()),
+        None => Err(format!("a matrix of {count} {shape} is missing")),
+        Some(accessor) => {
+            let count = Count::ExactlyBacked(count);
+            let numbers = accessors.finite(accessor, "proxy bones", &[shape], count);
+            let numbers = numbers.map_err(|fault: Fault| fault.to_string())?;
+            Ok(numbers.values.into_iter().map(f64::from).collect())
+        }
+    };
+    let from_gradients = read(record.from_gradients, "VEC3", c1)?;
+    let from_sources = read(record.from_sources, "VEC4", c2)?;
+    let proxies = record.to_proxies(from_gradients, from_sources)?;
+    match proxies.check(&skin.skeleton) {
+        Ok(()) => Ok(proxies),
+        Err(error) => Err(error.to_string()),
+    }
+}
