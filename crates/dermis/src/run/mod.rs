@@ -141,6 +141,7 @@ mod elementary;
 mod evaluate;
 mod face_normals;
 mod kernel;
+mod lane_math;
 mod options;
 mod pack;
 mod pack_clip;
@@ -148,6 +149,8 @@ mod palette;
 mod plane;
 mod pose_buffer;
 mod program;
+mod proxies;
+mod proxy_inputs;
 mod sampler;
 mod source;
 mod timeline;
@@ -162,6 +165,7 @@ pub use options::{Layout, NormalLength, Normals, PackOptions, Precision, STREAME
 pub use pack::PackedSkin;
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
 pub use pose_buffer::PoseBuffer;
+pub use proxies::PackedProxies;
 pub use sampler::ClipSampler;
 pub use timeline::loop_time;
 
@@ -217,9 +221,18 @@ pub enum RunError {
     /// A driver does not fit the skin.
     #[error(transparent)]
     PoseSpace(#[from] crate::pose_space::PoseSpaceError),
+    /// Proxy bones do not fit the skin.
+    #[error(transparent)]
+    Rig(#[from] crate::rig::RigError),
     /// The skin has more than 2³² influences.
     #[error("a packed skin holds at most 2^32 influences")]
     TooLarge,
+    /// The proxy bones of a skin have more than 2¹⁶ columns to sum.
+    #[error("packed proxy bones have at most 2^16 columns of gradients and sources, found {found}")]
+    TooManyColumns {
+        /// How many there are.
+        found: usize,
+    },
 }
 
 impl RunError {

@@ -82,7 +82,7 @@ impl PackedSkin {
     }
 }
 
-fn to_affine(matrix: &Mat3x4) -> DAffine3 {
+pub(super) fn to_affine(matrix: &Mat3x4) -> DAffine3 {
     let column = |k: usize| Vec3::new(matrix[k], matrix[k + 4], matrix[k + 8]).as_dvec3();
     DAffine3 {
         matrix3: DMat3::from_cols(column(0), column(1), column(2)),
