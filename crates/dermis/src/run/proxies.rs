@@ -15,7 +15,7 @@ use glam::DVec3;
 
 use super::kernel::{InstructionSet, Kernel, Simd, dispatch};
 use super::plane::{BLOCK, BlockXyz, Plane};
-use super::proxy_inputs::{GradientBlock, JointBlock};
+use super::proxy_inputs::{GradientBlock, JointBlock, MatrixPlanes, ZERO};
 use super::{Mat3x4, RunError};
 use crate::rig::{GradientPredictor, JointReading, ProxyBones, Skeleton};
 use crate::skin::Skin;
@@ -59,8 +59,21 @@ use crate::skin::Skin;
 #[derive(Debug, Clone)]
 pub struct PackedProxies {
     packed: Arc<Packed>,
+    scratch: Scratch,
+}
+
+/// What is computed on the way. Sixteen numbers that were written one by one are not read as one until
+/// they have left for the cache, so everything is gathered before anything is used.
+#[derive(Debug, Clone)]
+struct Scratch {
+    /// Of each block of joints: parents and bones.
+    joints: Vec<[MatrixPlanes; 2]>,
+    /// Of each block of gradients.
+    frames: Vec<MatrixPlanes>,
     /// Of each block of joints.
     turns: Vec<BlockXyz>,
+    /// The turns that each block of gradients reads.
+    slots: Vec<BlockXyz>,
     /// The columns of gradients, then those of source bones: x, y and z of sixteen columns.
     inputs: Vec<BlockXyz>,
     /// The columns of four proxies.
@@ -112,12 +125,19 @@ impl PackedProxies {
         };
         let source_blocks = (COLUMNS * packed.sources.len()).div_ceil(BLOCK);
         let result_planes = packed.panels.iter().map(|panel| panel.width).sum();
+        let slot_count = packed.gradients.iter().map(GradientBlock::slot_count).sum();
         let zero = [Plane::ZERO; 3];
-        Ok(Self {
+        let scratch = Scratch {
+            joints: vec![[ZERO; 2]; packed.joints.len()],
+            frames: vec![ZERO; packed.gradients.len()],
             turns: vec![zero; packed.joints.len()],
+            slots: vec![zero; slot_count],
             inputs: vec![zero; 3 * packed.gradients.len() + source_blocks],
             results: vec![zero; result_planes],
+        };
+        Ok(Self {
             packed: Arc::new(packed),
+            scratch,
         })
     }
 
@@ -154,13 +174,11 @@ impl PackedProxies {
             Place {
                 packed,
                 posed,
-                turns: &mut self.turns,
-                inputs: &mut self.inputs,
-                results: &mut self.results,
+                scratch: &mut self.scratch,
             },
         );
         for (m, pair) in placed.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-            let block = &self.results[m / (BLOCK / COLUMNS)];
+            let block = &self.scratch.results[m / (BLOCK / COLUMNS)];
             let first = m % (BLOCK / COLUMNS) * COLUMNS;
             for (r, plane) in block.iter().enumerate() {
                 let row = &plane.0[first..first + COLUMNS];
@@ -329,25 +347,26 @@ fn with_used_joints(
 struct Place<'a> {
     packed: &'a Packed,
     posed: &'a [Mat3x4],
-    turns: &'a mut [BlockXyz],
-    inputs: &'a mut [BlockXyz],
-    results: &'a mut [BlockXyz],
+    scratch: &'a mut Scratch,
 }
 
 impl Kernel for Place<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let packed = self.packed;
-        for (joints, turns) in packed.joints.iter().zip(&mut *self.turns) {
-            joints.turns(simd, self.posed, turns);
+        let Self {
+            packed,
+            posed,
+            scratch,
+        } = self;
+        for (joints, matrices) in packed.joints.iter().zip(&mut scratch.joints) {
+            joints.gather(posed, matrices);
         }
-        let (of_gradients, of_sources) = self.inputs.split_at_mut(3 * packed.gradients.len());
-        let columns = of_gradients.as_chunks_mut::<3>().0;
-        for (gradients, columns) in packed.gradients.iter().zip(columns) {
-            gradients.gradients(simd, self.posed, self.turns, columns);
+        for (gradients, frames) in packed.gradients.iter().zip(&mut scratch.frames) {
+            gradients.gather(posed, frames);
         }
+        let (of_gradients, of_sources) = scratch.inputs.split_at_mut(3 * packed.gradients.len());
         for (s, &bone) in packed.sources.iter().enumerate() {
-            let matrix = &self.posed[usize::from(bone)];
+            let matrix = &posed[usize::from(bone)];
             let block = &mut of_sources[COLUMNS * s / BLOCK];
             let first = COLUMNS * s % BLOCK;
             for (r, plane) in block.iter_mut().enumerate() {
@@ -355,17 +374,40 @@ impl Kernel for Place<'_> {
                     .copy_from_slice(&matrix[COLUMNS * r..COLUMNS * (r + 1)]);
             }
         }
-        let (mut columns, mut planes, mut results) =
-            (&packed.columns[..], &packed.planes[..], self.results);
-        for panel in &packed.panels {
+        let joints = packed.joints.iter().zip(&scratch.joints);
+        for ((joints, matrices), turns) in joints.zip(&mut scratch.turns) {
+            joints.turns(simd, posed, matrices, turns);
+        }
+        let mut slots = &mut scratch.slots[..];
+        for gradients in &packed.gradients {
+            let (own, others) = slots.split_at_mut(gradients.slot_count());
+            gradients.gather_turns(&scratch.turns, own);
+            slots = others;
+        }
+        let mut slots = &scratch.slots[..];
+        let columns = of_gradients.as_chunks_mut::<3>().0;
+        let gradients = packed.gradients.iter().zip(&scratch.frames);
+        for ((gradients, frames), columns) in gradients.zip(columns) {
+            let (own, others) = slots.split_at(gradients.slot_count());
+            gradients.gradients(simd, frames, own, columns);
+            slots = others;
+        }
+        packed.sums(simd, &scratch.inputs, &mut scratch.results);
+    }
+}
+
+impl Packed {
+    /// The product of matrices.
+    #[inline(always)]
+    fn sums<S: Simd>(&self, simd: S, inputs: &[BlockXyz], mut results: &mut [BlockXyz]) {
+        let (mut columns, mut planes) = (&self.columns[..], &self.planes[..]);
+        for panel in &self.panels {
             let (own_columns, other_columns) = columns.split_at(panel.column_count);
             let (own_planes, other_planes) = planes.split_at(panel.width * panel.column_count);
             let (own_results, other_results) = results.split_at_mut(panel.width);
             match panel.width {
-                PANEL => {
-                    sum::<S, PANEL>(simd, own_columns, own_planes, self.inputs, own_results);
-                }
-                _ => sum::<S, 1>(simd, own_columns, own_planes, self.inputs, own_results),
+                PANEL => sum::<S, PANEL>(simd, own_columns, own_planes, inputs, own_results),
+                _ => sum::<S, 1>(simd, own_columns, own_planes, inputs, own_results),
             }
             (columns, planes, results) = (other_columns, other_planes, other_results);
         }

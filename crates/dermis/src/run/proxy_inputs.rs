@@ -1,6 +1,6 @@
 //! What proxy bones are placed from, sixteen joints or gradients at a time.
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DVec3, Mat4, Vec4};
 
 use super::Mat3x4;
 use super::kernel::Simd;
@@ -13,9 +13,9 @@ use crate::math::nearest_rotation;
 use crate::rig::{BoneId, GradientPredictor, JointReading, Skeleton};
 
 /// Sixteen 3×3 matrices, row by row.
-type MatrixPlanes = [[Plane; 3]; 3];
+pub(super) type MatrixPlanes = [[Plane; 3]; 3];
 
-const ZERO: MatrixPlanes = [[Plane::ZERO; 3]; 3];
+pub(super) const ZERO: MatrixPlanes = [[Plane::ZERO; 3]; 3];
 
 /// Sixteen joints whose turns are read. The last block is filled up with its last joint.
 #[derive(Debug)]
@@ -90,31 +90,42 @@ fn rest_inverse(skeleton: &Skeleton, bone: BoneId) -> DMat3 {
 
 /// `lin(G)` of sixteen bones.
 #[inline(always)]
-fn gather(palette: &[Mat3x4], bones: &[u16; BLOCK]) -> MatrixPlanes {
-    let mut planes = ZERO;
-    for lane in 0..BLOCK {
-        let matrix = &palette[usize::from(bones[lane])];
+fn gather(palette: &[Mat3x4], bones: &[u16; BLOCK], planes: &mut MatrixPlanes) {
+    for (group, bones) in bones.as_chunks::<4>().0.iter().enumerate() {
+        let matrices = [
+            &palette[usize::from(bones[0])],
+            &palette[usize::from(bones[1])],
+            &palette[usize::from(bones[2])],
+            &palette[usize::from(bones[3])],
+        ];
         for r in 0..3 {
-            for c in 0..3 {
-                planes[r][c].0[lane] = matrix[4 * r + c];
+            // A row of each of four bones becomes a number of all four, three times.
+            let rows = Mat4::from_cols(
+                Vec4::from_slice(&matrices[0][4 * r..4 * r + 4]),
+                Vec4::from_slice(&matrices[1][4 * r..4 * r + 4]),
+                Vec4::from_slice(&matrices[2][4 * r..4 * r + 4]),
+                Vec4::from_slice(&matrices[3][4 * r..4 * r + 4]),
+            );
+            let of_four = rows.transpose();
+            for (c, numbers) in [of_four.x_axis, of_four.y_axis, of_four.z_axis]
+                .into_iter()
+                .enumerate()
+            {
+                numbers.write_to_slice(&mut planes[r][c].0[4 * group..4 * group + 4]);
             }
         }
     }
-    planes
 }
 
 /// The turns of sixteen joints.
 #[inline(always)]
-fn gather_turns(turns: &[BlockXyz], joints: &[u16; BLOCK]) -> BlockXyz {
-    let mut planes = [Plane::ZERO; 3];
-    for lane in 0..BLOCK {
-        let joint = usize::from(joints[lane]);
-        let block = &turns[joint / BLOCK];
-        for c in 0..3 {
-            planes[c].0[lane] = block[c].0[joint % BLOCK];
+fn gather_turns(turns: &[BlockXyz], joints: &[u16; BLOCK], planes: &mut BlockXyz) {
+    for (lane, &joint) in joints.iter().enumerate() {
+        let (block, from) = (usize::from(joint) / BLOCK, usize::from(joint) % BLOCK);
+        for (plane, turn) in planes.iter_mut().zip(&turns[block]) {
+            plane.0[lane] = turn.0[from];
         }
     }
-    planes
 }
 
 #[inline(always)]
@@ -174,28 +185,39 @@ impl JointBlock {
         block
     }
 
-    /// The turns of the joints, near their middles.
+    /// `lin(G)` of the parents and of the bones.
+    #[inline(always)]
+    pub(super) fn gather(&self, palette: &[Mat3x4], matrices: &mut [MatrixPlanes; 2]) {
+        gather(palette, &self.parents, &mut matrices[0]);
+        gather(palette, &self.bones, &mut matrices[1]);
+    }
+
+    /// The turns of the joints, near their middles, from what was gathered of a palette.
     ///
     /// The rotation nearest to `M = lin(N_a⁻¹ N_b)` is found by Newton's iteration for the polar
     /// decomposition, `X ← (X + X⁻ᵀ)/2` from `M` of the size of a rotation. Two steps do for bones
     /// that are rigid or nearly so; stretch takes some more. What is almost flat or mirrored goes
     /// through [`nearest_rotation`] instead, lane by lane.
     #[inline(always)]
-    pub(super) fn turns<S: Simd>(&self, simd: S, palette: &[Mat3x4], turns: &mut BlockXyz) {
+    pub(super) fn turns<S: Simd>(
+        &self,
+        simd: S,
+        palette: &[Mat3x4],
+        [parents, bones]: &[MatrixPlanes; 2],
+        turns: &mut BlockXyz,
+    ) {
         /// Below this share of the volume of a cube the iteration is slow, and 32 bits are few.
         const THIN: f32 = 0.05;
         const MOST_STEPS: usize = 12;
-        let parents = gather(palette, &self.parents);
-        let bones = gather(palette, &self.bones);
         let mut x = ZERO;
         let mut volume = Plane::ZERO;
         for part in 0..BLOCK / S::WIDTH {
             // The inverse up to a positive factor, which the rotation does not see.
-            let parent = load(simd, &parents, part);
+            let parent = load(simd, parents, part);
             let (cofactors_of_parent, det) = cofactors(simd, &parent);
             let sign = simd.select_less(det, simd.splat(0.0), simd.splat(-1.0), simd.splat(1.0));
             let inverse = transpose(&cofactors_of_parent);
-            let between = multiply(simd, &inverse, &load(simd, &bones, part));
+            let between = multiply(simd, &inverse, &load(simd, bones, part));
             let rest = load(simd, &self.rest_of_parent, part);
             let between = multiply(simd, &rest, &between);
             let rest = load(simd, &self.rest_inverse_of_bone, part);
@@ -332,23 +354,43 @@ impl GradientBlock {
         size_of_val(self) + size_of_val(&self.turns[..]) + size_of_val(&self.stretches[..])
     }
 
-    /// `D` of every gradient, column by column.
+    /// How many turns are gathered for each gradient.
+    pub(super) fn slot_count(&self) -> usize {
+        self.turns.len() + self.stretches.len()
+    }
+
+    /// `lin(G)` of the frames.
+    #[inline(always)]
+    pub(super) fn gather(&self, palette: &[Mat3x4], frames: &mut MatrixPlanes) {
+        gather(palette, &self.frames, frames);
+    }
+
+    /// The turns that the gradients read, slot by slot.
+    #[inline(always)]
+    pub(super) fn gather_turns(&self, turns: &[BlockXyz], slots: &mut [BlockXyz]) {
+        let joints = self.turns.iter().map(|turn| &turn.joints);
+        let joints = joints.chain(self.stretches.iter().map(|stretch| &stretch.joints));
+        for (joints, slot) in joints.zip(slots) {
+            gather_turns(turns, joints, slot);
+        }
+    }
+
+    /// `D` of every gradient, column by column, from what was gathered.
     #[inline(always)]
     pub(super) fn gradients<S: Simd>(
         &self,
         simd: S,
-        palette: &[Mat3x4],
-        turns: &[BlockXyz],
+        frames: &MatrixPlanes,
+        slots: &[BlockXyz],
         columns: &mut [BlockXyz],
     ) {
-        let frames = gather(palette, &self.frames);
         let mut local = ZERO;
-        self.local(simd, turns, &mut local);
+        self.local(simd, slots, &mut local);
         for part in 0..BLOCK / S::WIDTH {
             let local = load(simd, &local, part);
             let rest = load(simd, &self.rest_inverse, part);
             let in_bone = multiply(simd, &rest, &local);
-            let gradient = multiply(simd, &load(simd, &frames, part), &in_bone);
+            let gradient = multiply(simd, &load(simd, frames, part), &in_bone);
             for c in 0..3 {
                 for r in 0..3 {
                     simd.store(gradient[r][c], &mut columns[c][r], part);
@@ -359,13 +401,13 @@ impl GradientBlock {
 
     /// `exp(ρ_1) exp(ρ_2) … S`.
     #[inline(always)]
-    fn local<S: Simd>(&self, simd: S, turns: &[BlockXyz], local: &mut MatrixPlanes) {
+    fn local<S: Simd>(&self, simd: S, slots: &[BlockXyz], local: &mut MatrixPlanes) {
+        let (turn_slots, stretch_slots) = slots.split_at(self.turns.len());
         let mut rotations = [Plane::ZERO, Plane::ZERO, Plane::ZERO, Plane([1.0; BLOCK])];
-        for (k, turn) in self.turns.iter().enumerate() {
-            let vectors = gather_turns(turns, &turn.joints);
+        for (k, (turn, vectors)) in self.turns.iter().zip(turn_slots).enumerate() {
             for part in 0..BLOCK / S::WIDTH {
                 let matrix = load(simd, &turn.matrix, part);
-                let vector = transform(simd, &matrix, load_vector(simd, &vectors, part));
+                let vector = transform(simd, &matrix, load_vector(simd, vectors, part));
                 let mut q = exponential(simd, vector);
                 if k > 0 {
                     let mut before = q;
@@ -380,8 +422,7 @@ impl GradientBlock {
             }
         }
         let mut stretches = self.constant;
-        for stretch in &self.stretches {
-            let vectors = gather_turns(turns, &stretch.joints);
+        for (stretch, vectors) in self.stretches.iter().zip(stretch_slots) {
             for part in 0..BLOCK / S::WIDTH {
                 for k in 0..6 {
                     let mut sum = simd.load(&stretches[k], part);
