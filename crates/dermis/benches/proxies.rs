@@ -3,8 +3,8 @@
 //! `cargo bench -p dermis --bench proxies` prints the tables of docs/performance.md. Proxies are made by
 //! chance with every number of `C1` and `C2` set, which is the most that a fit can leave: 60 gradients, of
 //! which a quarter are fixed in the frame of a bone, and 40 sources (or all bones, if they are fewer). A
-//! frame is from a pose buffer to positions and normals: chain, proxies, palette, vertices. It is compared
-//! with the same mesh on the bones alone, with as many influences per vertex.
+//! frame is from a pose buffer to positions and normals (or positions alone): chain, proxies, palette,
+//! vertices. It is compared with the same mesh on the bones alone, with as many influences per vertex.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -18,7 +18,6 @@ use dermis::run::{
 };
 use dermis::synth::{Body, BodyOptions, ProxyOptions, body, proxied};
 use dermis::{Pose, Skin};
-use glam::DVec3;
 
 /// One short run: rounds of them in turn are fairer than long ones one after the other.
 const QUICK: TimingOptions = TimingOptions {
@@ -42,9 +41,9 @@ struct Character {
 }
 
 impl Character {
-    fn new(skin: &Skin, normals: &[DVec3], posed: &Pose) -> Self {
+    fn new(skin: &Skin, normals: Normals, posed: &Pose) -> Self {
         let options = PackOptions {
-            normals: Normals::Rest(normals.to_vec()),
+            normals,
             ..PackOptions::default()
         };
         let packed = PackedSkin::new(skin, &options).expect("packs");
@@ -93,7 +92,7 @@ impl Character {
         };
         let out = Output::Blocks {
             positions: &mut self.positions,
-            normals: Some(&mut self.normals),
+            normals: (self.packed.has_normals()).then_some(&mut self.normals[..]),
         };
         self.packed.evaluate(&inputs, out).expect("sizes agree");
     }
@@ -101,9 +100,10 @@ impl Character {
 
 fn main() {
     println!(
-        "| vertices | bones | proxies | chain, µs | place | load | frame | linear blend | times |"
+        "| vertices | bones | proxies | chain, µs | place | load | frame | linear blend | times \
+         | positions alone | linear blend | times |"
     );
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    println!("|{}", " ---: |".repeat(12));
     for vertex_count in [5_000, 15_000, 100_000] {
         for bone_count in [53, 152] {
             let made = body(&BodyOptions {
@@ -127,10 +127,15 @@ fn row(made: &Body, proxy_count: usize) {
     };
     let normals = vertex_normals(made.mesh.positions(), made.mesh.triangles());
     let skin = proxied(&made.skin, &options);
-    let mut with = Character::new(&skin, &normals, &made.pose);
-    let mut without = Character::new(&made.skin, &normals, &made.pose);
+    let character =
+        |skin: &Skin, normals: &Normals| Character::new(skin, normals.clone(), &made.pose);
+    let normals = Normals::Rest(normals);
+    let mut with = character(&skin, &normals);
+    let mut without = character(&made.skin, &normals);
+    let mut bare_with = character(&skin, &Normals::None);
+    let mut bare_without = character(&made.skin, &Normals::None);
     // In turn, and again: the machine is not the same for a second.
-    let mut best = [f64::INFINITY; 5];
+    let mut best = [f64::INFINITY; 7];
     for _ in 0..ROUNDS {
         let seconds = [
             best_time(&QUICK, || with.pose()),
@@ -138,16 +143,20 @@ fn row(made: &Body, proxy_count: usize) {
             best_time(&QUICK, || with.load()),
             best_time(&QUICK, || with.frame()),
             best_time(&QUICK, || without.frame()),
+            best_time(&QUICK, || bare_with.frame()),
+            best_time(&QUICK, || bare_without.frame()),
         ];
         for (best, seconds) in best.iter_mut().zip(seconds) {
             *best = best.min(1e6 * seconds);
         }
     }
-    let [pose, place, load, frame, plain] = best;
+    let [pose, place, load, frame, plain, bare_frame, bare_plain] = best;
     println!(
-        "| {} | {} | {proxy_count} | {pose:.2} | {place:.2} | {load:.2} | {frame:.1} | {plain:.1} | {:.2} |",
+        "| {} | {} | {proxy_count} | {pose:.2} | {place:.2} | {load:.2} | {frame:.1} | {plain:.1} | {:.2} \
+         | {bare_frame:.1} | {bare_plain:.1} | {:.2} |",
         made.skin.vertex_count(),
         made.skin.skeleton.bone_count(),
-        frame / plain
+        frame / plain,
+        bare_frame / bare_plain
     );
 }
