@@ -121,9 +121,9 @@ impl Kernel for PosedFromRest<'_> {
                 columns[c] = [m[c].into(), m[c + 4].into(), m[c + 8].into(), 0.0];
             }
             let [x, y, z, t]: [[f64; 4]; 4] = columns;
-            for c in 0..4 {
+            for (c, rest) in rest.into_iter().enumerate() {
                 for r in 0..4 {
-                    let turned = x[r] * rest[c].x + y[r] * rest[c].y + z[r] * rest[c].z;
+                    let turned = x[r] * rest.x + y[r] * rest.y + z[r] * rest.z;
                     let posed = if c == 3 { turned + t[r] } else { turned };
                     entry.columns[c][r] = posed as f32;
                 }

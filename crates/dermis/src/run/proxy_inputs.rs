@@ -234,8 +234,8 @@ impl JointBlock {
             simd.store(det, &mut volume, part);
         }
         for lane in 0..BLOCK {
-            // Not by the opposite comparison: NaN is no volume either.
-            if !(volume.0[lane] > THIN) {
+            let det = volume.0[lane];
+            if det <= THIN || det.is_nan() {
                 self.restart(lane, palette, &mut x);
             }
         }
@@ -424,14 +424,13 @@ impl GradientBlock {
         let mut stretches = self.constant;
         for (stretch, vectors) in self.stretches.iter().zip(stretch_slots) {
             for part in 0..BLOCK / S::WIDTH {
-                for k in 0..6 {
-                    let mut sum = simd.load(&stretches[k], part);
-                    for c in 0..3 {
-                        let share = simd.load(&stretch.shares[c][k], part);
-                        let x = simd.load(&vectors[c], part);
-                        sum = simd.add(sum, simd.mul(share, x));
+                for (k, plane) in stretches.iter_mut().enumerate() {
+                    let mut sum = simd.load(plane, part);
+                    for (shares, vector) in stretch.shares.iter().zip(vectors) {
+                        let share = simd.load(&shares[k], part);
+                        sum = simd.add(sum, simd.mul(share, simd.load(vector, part)));
                     }
-                    simd.store(sum, &mut stretches[k], part);
+                    simd.store(sum, plane, part);
                 }
             }
         }
