@@ -5,6 +5,7 @@ use dermis::rig::{Bone, DerivedBone, DerivedMotion, Trs};
 use dermis::skin::{
     Coefficient, Correction, Delta, MultiWeight, MultiWeightProgram, SsdProgram, Weight,
 };
+use dermis::synth::{ProxyOptions, proxied};
 use dermis::{BoneId, Pose, Skeleton, Skin, VertexProgram};
 use glam::{DAffine3, DQuat, DVec3};
 use proptest::prelude::*;
@@ -139,8 +140,11 @@ fn with_driven_shapes(mut skin: Skin, of: BoneId, at: DVec3, shapes: [DVec3; 2])
     skin
 }
 
-/// Skins that turn with the character and compile to animation space, plain, with derived bones, and with
-/// driven shapes.
+/// Skins that turn with the character and compile to animation space: plain, with derived bones, with driven
+/// shapes, and with proxies.
+///
+/// Proxies promise to move with the character only if it is so in their numbers: in the four rows of each, the
+/// shares of the sources' last columns sum to 0, 0, 0 and 1. Those made up here have sources, and do.
 fn linear_skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
     let derived = (skin_and_pose(), 0..5u16, 0.0..1.0f64, -0.9..2.0f64).prop_map(
         |((skin, pose), of, share, gain)| {
@@ -164,7 +168,18 @@ fn linear_skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
             // The last bone is the one that surely has a parent.
             (with_driven_shapes(skin, BoneId(4), at, shapes), pose)
         });
-    prop_oneof![skin_and_pose(), derived, driven]
+    let sizes = (1..12usize, 0..20usize, 1..6usize, any::<u64>());
+    let proxied = (skin_and_pose(), sizes).prop_map(|((skin, pose), sizes)| {
+        let (proxy_count, gradient_count, source_count, seed) = sizes;
+        let options = ProxyOptions {
+            proxy_count,
+            gradient_count,
+            source_count,
+            seed,
+        };
+        (proxied(&skin, &options), pose)
+    });
+    prop_oneof![skin_and_pose(), derived, driven, proxied]
 }
 
 /// The skin with twelve equal weights for each one.
@@ -244,11 +259,11 @@ proptest! {
     }
 
     #[test]
-    fn a_completed_pose_needs_no_derived_bones((skin, pose) in linear_skin_and_pose()) {
+    fn a_completed_pose_needs_no_derived_bones_and_no_proxies((skin, pose) in linear_skin_and_pose()) {
         let expected = skin.evaluate(&pose).expect("the pose fits");
         let completed = skin.complete_pose(&pose).expect("the pose fits");
         prop_assert_eq!(completed.parent_from_bone.len(), skin.skeleton.bone_count());
-        let plain = Skin { derived: Vec::new(), ..skin };
+        let plain = Skin { derived: Vec::new(), proxies: None, ..skin };
         prop_assert_eq!(plain.evaluate(&completed), Ok(expected));
     }
 }

@@ -94,6 +94,7 @@ fn driven_skin(dice: &mut Dice, driver_count: usize) -> Skin {
         bones: BONES,
         most_influences: 2,
         corrections: SLIDERS + driver_count * OUTPUTS,
+        proxies: 0,
     };
     let kind = KINDS[dice.below(KINDS.len())];
     let (skin, _) = random_skin(dice, size, kind);

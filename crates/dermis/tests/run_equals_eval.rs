@@ -85,12 +85,14 @@ fn largest_difference(fast: &[[f32; 3]], plain: &[DVec3]) -> f64 {
 }
 
 fn sizes() -> impl Strategy<Value = Size> {
-    (0..80usize, 1..9usize, 0..=12usize, 0..3usize).prop_map(
-        |(vertices, bones, most_influences, corrections)| Size {
+    (0..80usize, 1..9usize, 0..=12usize, 0..3usize, 0..7usize).prop_map(
+        |(vertices, bones, most_influences, corrections, proxies)| Size {
             vertices,
             bones,
             most_influences,
             corrections,
+            // In half of them.
+            proxies: proxies.saturating_sub(3),
         },
     )
 }
@@ -134,6 +136,7 @@ fn blocks_hold_the_vertices_that_the_order_names() {
         bones: 7,
         most_influences: 3,
         corrections: 1,
+        proxies: 0,
     };
     for kind in KINDS {
         let (skin, pose) = random_skin(&mut Dice::new(5), size, kind);
@@ -173,6 +176,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         bones: 12,
         most_influences: 4,
         corrections: 2,
+        proxies: 0,
     };
     for kind in KINDS {
         let (skin, pose) = random_skin(&mut Dice::new(8), size, kind);
@@ -221,6 +225,7 @@ fn sixteen_bits_keep_what_they_promise() {
         bones: 6,
         most_influences: 4,
         corrections: 1,
+        proxies: 0,
     };
     for kind in KINDS {
         let (skin, pose) = random_skin(&mut Dice::new(13), size, kind);
@@ -252,6 +257,7 @@ fn corrections_of_sixteen_bits_keep_what_they_promise() {
         bones: 6,
         most_influences: 4,
         corrections: 3,
+        proxies: 0,
     };
     for (seed, kind) in (20..28).zip(KINDS.into_iter().cycle()) {
         let (skin, pose) = random_skin(&mut Dice::new(seed), size, kind);
@@ -320,6 +326,7 @@ fn a_coefficient_of_zero_changes_no_bit() {
         bones: 5,
         most_influences: 3,
         corrections: 4,
+        proxies: 0,
     };
     for kind in KINDS {
         let (skin, mut pose) = random_skin(&mut Dice::new(31), size, kind);
@@ -348,6 +355,7 @@ fn empty_skins_and_wrong_buffers() {
             bones: 1,
             most_influences: 1,
             corrections: 0,
+            proxies: 0,
         },
         Kind::Ssd,
     );

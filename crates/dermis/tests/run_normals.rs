@@ -15,6 +15,7 @@ const SIZE: Size = Size {
     bones: 6,
     most_influences: 4,
     corrections: 1,
+    proxies: 0,
 };
 
 fn normals_of(skin: &Skin, pose: &Pose, options: &PackOptions) -> Vec<DVec3> {

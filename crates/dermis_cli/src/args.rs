@@ -130,7 +130,8 @@ Examples:
   dermis bench --vertices 4000000 --json
 
 Without a file, a body made by formula is timed. Times are the best of several runs. The bytes that
-an evaluation moves are compared with what this machine copies, measured in the same run.")]
+an evaluation moves are compared with what this machine copies, measured in the same run. Of a skin with
+proxy bones whole frames are timed, too, and compared with linear blend skinning on the other bones.")]
     Bench(BenchArgs),
     /// Make a character that linear blend skinning cannot match, fit it, and show the result.
     #[command(after_help = "Example:\n  dermis demo my_demo")]
@@ -505,7 +506,7 @@ pub(crate) struct EvalArgs {
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// A file with a skin.
-    #[arg(value_name = "SKIN", conflicts_with_all = ["vertices", "influences", "bones"])]
+    #[arg(value_name = "SKIN", conflicts_with_all = ["vertices", "influences", "bones", "proxies"])]
     pub(crate) skin: Option<PathBuf>,
     /// Vertices of the made-up body.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = parse_positive)]
@@ -516,6 +517,9 @@ pub(crate) struct BenchArgs {
     /// Bones that it has.
     #[arg(long, value_name = "B", default_value_t = 100, value_parser = parse_positive)]
     pub(crate) bones: usize,
+    /// Proxy bones that it has beside them, placed from as many gradients.
+    #[arg(long, value_name = "P", default_value_t = 0)]
+    pub(crate) proxies: usize,
     /// Fit the time as a sum over vertices, influences and objects instead, for each program.
     #[arg(long, conflicts_with = "skin")]
     pub(crate) cost_model: bool,

@@ -38,6 +38,7 @@ fn every_program_is_timed_and_the_numbers_agree_with_each_other() {
         number(&report, "/plainNsPerVertex") > 0.0,
         "the reference is timed too"
     );
+    assert!(report.get("wholeFrame").is_none(), "no proxies: {report}");
 }
 
 #[test]
@@ -61,4 +62,24 @@ fn a_file_and_a_made_up_size_together_are_refused() {
     let run = Scratch::new().dermis("bench arm.glb --vertices 100");
     assert_eq!(run.code, 2, "{run:#?}");
     assert!(run.stderr.contains("cannot be used with"), "{run:#?}");
+}
+
+#[test]
+fn whole_frames_with_proxies_are_compared_with_linear_blend_skinning() {
+    let scratch = Scratch::new();
+    let report = scratch
+        .dermis("bench --vertices 1000 --bones 20 --proxies 9 --json --quiet")
+        .done()
+        .json();
+    assert_eq!(number(&report, "/bones"), 38.0, "with proxies and carriers");
+    assert_eq!(number(&report, "/wholeFrame/proxies"), 9.0, "as asked");
+    // Four rows per proxy; nine gradients of three numbers and six sources of four.
+    let matrices = 4.0 * 4.0 * 9.0 * (9.0 * 3.0 + 6.0 * 4.0);
+    assert_eq!(number(&report, "/wholeFrame/matrixBytes"), matrices);
+    let place = number(&report, "/wholeFrame/placeMicroseconds");
+    let frame = number(&report, "/wholeFrame/rows/0/microseconds");
+    let plain = number(&report, "/wholeFrame/rows/0/linearBlendMicroseconds");
+    let times = number(&report, "/wholeFrame/rows/0/timesLinearBlend");
+    assert!(0.0 < place && 0.0 < plain, "time passes: {report}");
+    assert!((frame / plain / times - 1.0).abs() < 1e-6, "{report}");
 }

@@ -287,6 +287,7 @@ mod tests {
             bytes_per_vertex: bytes,
             bytes_per_frame: 48,
             driver_bytes: 0,
+            proxy_bytes: 0,
             palette_size: 1,
             mean_influences: influences as f64,
             max_influences: influences,

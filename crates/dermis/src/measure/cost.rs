@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pose_space::Driver;
+use crate::rig::ProxyBones;
 use crate::skin::{DualQuaternionProgram, Skin, VertexProgram};
 
 /// Sizes of a skin as a run-time would hold it: 32-bit numbers, smallest index that fits.
@@ -17,6 +18,10 @@ pub struct Cost {
     /// terms, as 64-bit numbers, because the weights of wide bumps cancel.
     #[serde(default)]
     pub driver_bytes: usize,
+    /// Bytes of what places proxy bones, shared by all vertices and frames: `C1` and `C2`, joints and
+    /// predictors, as 32-bit numbers and 16-bit indices.
+    #[serde(default)]
+    pub proxy_bytes: usize,
     /// Matrices in the palette.
     pub palette_size: usize,
     /// Mean bones acting on a vertex.
@@ -62,6 +67,7 @@ impl Cost {
         Self {
             bytes_per_vertex: bytes as f64 / vertex_count,
             driver_bytes: skin.drivers.iter().map(driver_bytes).sum(),
+            proxy_bytes: skin.proxies.as_ref().map_or(0, proxy_bytes),
             bytes_per_frame: bones * matrix * FLOAT + skin.coefficients.len() * FLOAT,
             palette_size: bones,
             mean_influences: items as f64 / vertex_count,
@@ -78,6 +84,28 @@ fn driver_bytes(driver: &Driver) -> usize {
     size_of::<f64>() * (places + weights)
 }
 
+fn proxy_bytes(proxies: &ProxyBones) -> usize {
+    // Two bones and a middle; a frame; a joint, a scale and an offset.
+    let (joint, frame, turn) = ((2, 3), (1, 0), (1, 5));
+    let turns: usize = proxies.gradients.iter().map(|g| g.turns.len()).sum();
+    let stretch_joints = proxies.gradients.iter().map(|g| g.stretch_joints.len());
+    let rows: usize = proxies.gradients.iter().map(|g| g.stretch.len()).sum();
+    let counted = [
+        (proxies.joints.len(), joint),
+        (proxies.gradients.len(), frame),
+        (turns, turn),
+        (stretch_joints.sum(), (1, 0)),
+        (rows, (0, 6)),
+        (proxies.sources.len(), (1, 0)),
+        (proxies.from_gradients.len(), (0, 1)),
+        (proxies.from_sources.len(), (0, 1)),
+    ];
+    let bytes = |(count, (indices, numbers)): (usize, (usize, usize))| {
+        count * (indices * size_of::<u16>() + numbers * size_of::<f32>())
+    };
+    counted.into_iter().map(bytes).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use glam::DVec3;
@@ -85,7 +113,7 @@ mod tests {
     use super::*;
     use crate::pose_space::{Center, Control, InterpolateOptions, interpolate};
     use crate::skin::{Coefficient, Delta};
-    use crate::synth::{TubeOptions, tube};
+    use crate::synth::{ProxyOptions, TubeOptions, proxied, tube};
 
     #[test]
     fn drivers_cost_nothing_per_vertex_and_their_outputs_are_sent_every_frame() {
@@ -133,5 +161,37 @@ mod tests {
         let vertices = skin.vertex_count() as f64;
         let moved = (after.bytes_per_vertex - before.bytes_per_vertex) * vertices;
         assert!((moved - 16.0).abs() < 1e-9, "one displacement: {moved}");
+    }
+    #[test]
+    fn proxies_cost_their_matrices_and_predictors() {
+        let options = TubeOptions {
+            ring_count: 10,
+            segment_count: 5,
+            bone_count: 2,
+            example_count: 1,
+        };
+        let plain = tube(&options).truth;
+        let skin = proxied(
+            &plain,
+            &ProxyOptions {
+                proxy_count: 3,
+                gradient_count: 4,
+                source_count: 2,
+                seed: 1,
+            },
+        );
+        let (before, after) = (Cost::of(&plain), Cost::of(&skin));
+        assert_eq!(before.proxy_bytes, 0, "none yet");
+        assert_eq!(before.bytes_per_vertex, after.bytes_per_vertex, "as many");
+        let proxies = skin.proxies.as_ref().expect("made with them");
+        let of_gradients = proxies.gradients.iter().map(|g| {
+            2 + 22 * g.turns.len()
+                + 2 * g.stretch_joints.len()
+                + 24 * (3 * g.stretch_joints.len() + 1)
+        });
+        let matrices = 4 * (12 * 12 + 12 * 8);
+        // One joint, and two sources.
+        let expected = matrices + of_gradients.sum::<usize>() + 16 + 2 * 2;
+        assert_eq!(after.proxy_bytes, expected, "counted by hand");
     }
 }

@@ -3,7 +3,7 @@
 //! A kernel is written once, over [`Simd`], and compiled three times. A value of type [`Avx2`] or
 //! [`Avx512`] is the proof that the machine has those instructions: only detection makes one, so
 //! the arithmetic on it is safe to call. `std::arch` was chosen over a SIMD crate because the
-//! kernels need seventeen operations in all, and because AVX2 wants pairs of registers, so that each
+//! kernels need twenty operations in all, and because AVX2 wants pairs of registers, so that each
 //! matrix entry is broadcast once for sixteen vertices (single registers were 1.5 times slower).
 //!
 //! The portable set is plain arrays that the compiler vectorises for whatever it targets. It does
@@ -108,8 +108,13 @@ pub(super) trait Simd: Copy {
     /// Asks for a cache line that will be read soon.
     fn prefetch<T>(self, soon: &T);
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sub(self, a: Self::F, b: Self::F) -> Self::F;
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
     fn div(self, a: Self::F, b: Self::F) -> Self::F;
+    /// Rounded as IEEE 754 asks.
+    fn sqrt(self, a: Self::F) -> Self::F;
+    /// `yes` where `a < b`, else `no`.
+    fn select_less(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
     /// `a b + c`.
     fn fma(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// `c − a b`.
@@ -175,12 +180,24 @@ impl Simd for Portable {
         lanes(|i| a[i] + b[i])
     }
     #[inline(always)]
+    fn sub(self, a: Array, b: Array) -> Array {
+        lanes(|i| a[i] - b[i])
+    }
+    #[inline(always)]
     fn mul(self, a: Array, b: Array) -> Array {
         lanes(|i| a[i] * b[i])
     }
     #[inline(always)]
     fn div(self, a: Array, b: Array) -> Array {
         lanes(|i| a[i] / b[i])
+    }
+    #[inline(always)]
+    fn sqrt(self, a: Array) -> Array {
+        lanes(|i| a[i].sqrt())
+    }
+    #[inline(always)]
+    fn select_less(self, a: Array, b: Array, yes: Array, no: Array) -> Array {
+        lanes(|i| if a[i] < b[i] { yes[i] } else { no[i] })
     }
     #[inline(always)]
     fn fma(self, a: Array, b: Array, c: Array) -> Array {
@@ -245,9 +262,11 @@ impl Simd for Avx2 {
     const WIDTH: usize = 16;
 
     pairwise!(add, _mm256_add_ps, a, b);
+    pairwise!(sub, _mm256_sub_ps, a, b);
     pairwise!(mul, _mm256_mul_ps, a, b);
     pairwise!(div, _mm256_div_ps, a, b);
     pairwise!(max, _mm256_max_ps, a, b);
+    pairwise!(sqrt, _mm256_sqrt_ps, a);
     pairwise!(fma, _mm256_fmadd_ps, a, b, c);
     pairwise!(fnma, _mm256_fnmadd_ps, a, b, c);
 
@@ -311,6 +330,18 @@ impl Simd for Avx2 {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
     }
     #[inline(always)]
+    fn select_less(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F {
+        // SAFETY: a value of this type proves that the machine has the instructions.
+        unsafe {
+            let low = _mm256_cmp_ps::<_CMP_LT_OQ>(a[0], b[0]);
+            let high = _mm256_cmp_ps::<_CMP_LT_OQ>(a[1], b[1]);
+            [
+                _mm256_blendv_ps(no[0], yes[0], low),
+                _mm256_blendv_ps(no[1], yes[1], high),
+            ]
+        }
+    }
+    #[inline(always)]
     fn inverse_sqrt(self, a: Self::F) -> Self::F {
         // SAFETY: a value of this type proves that the machine has the instruction.
         let estimate = unsafe { [_mm256_rsqrt_ps(a[0]), _mm256_rsqrt_ps(a[1])] };
@@ -335,9 +366,11 @@ impl Simd for Avx512 {
     const WIDTH: usize = 16;
 
     direct!(add, _mm512_add_ps, a, b);
+    direct!(sub, _mm512_sub_ps, a, b);
     direct!(mul, _mm512_mul_ps, a, b);
     direct!(div, _mm512_div_ps, a, b);
     direct!(max, _mm512_max_ps, a, b);
+    direct!(sqrt, _mm512_sqrt_ps, a);
     direct!(fma, _mm512_fmadd_ps, a, b, c);
     direct!(fnma, _mm512_fnmadd_ps, a, b, c);
 
@@ -386,6 +419,11 @@ impl Simd for Avx512 {
     fn prefetch<T>(self, soon: &T) {
         // SAFETY: every x86-64 machine has it, and it changes nothing but the caches.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
+    }
+    #[inline(always)]
+    fn select_less(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F {
+        // SAFETY: a value of this type proves that the machine has the instructions.
+        unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), no, yes) }
     }
     #[inline(always)]
     fn inverse_sqrt(self, a: Self::F) -> Self::F {

@@ -107,6 +107,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Bones that follow from the pose
+//!
+//! [`PackedProxies::place`] overwrites the matrices of proxy bones, between the chain and the vertices, and
+//! keeps the same promises. From a clip to vertices:
+//!
+//! ```
+//! # use dermis::rig::Clip;
+//! # use dermis::synth::{ProxyOptions, TubeOptions, proxied, tube};
+//! # use glam::{DAffine3, DQuat};
+//! use dermis::run::{ClipSampler, FrameInputs, Mat3x4, Output, PackOptions, PackedProxies};
+//! use dermis::run::{PackedSkeleton, PackedSkin, PaletteEntry, PoseBuffer};
+//! # let options = TubeOptions { ring_count: 9, segment_count: 8, bone_count: 3, example_count: 1 };
+//! # let skin = proxied(&tube(&options).truth, &ProxyOptions::default());
+//! # let mut bent = skin.skeleton.rest_pose();
+//! # bent.parent_from_bone[1] *= DAffine3::from_quat(DQuat::from_rotation_z(0.8));
+//! # let clip = Clip::from_poses("bend", &skin.skeleton, &[bent], 24.0)?;
+//!
+//! // Once, for a skin with proxies and a clip.
+//! let packed = PackedSkin::new(&skin, &PackOptions::default())?;
+//! let skeleton = PackedSkeleton::new(&skin.skeleton);
+//! let mut proxies = PackedProxies::new(&skin)?;
+//! let mut sampler = ClipSampler::new(&skin.skeleton, &clip, &skin.default_coefficients())?;
+//! let mut pose = PoseBuffer::new(&skin.skeleton, &skin.default_coefficients());
+//! let mut matrices: Vec<Mat3x4> = vec![[0.0; 12]; packed.bone_count()];
+//! let mut palette = vec![PaletteEntry::default(); packed.bone_count()];
+//! let mut positions = vec![[0.0f32; 3]; packed.vertex_count()];
+//!
+//! // Every frame.
+//! sampler.sample(0.0, &mut pose)?;
+//! skeleton.palette(&pose, &mut matrices)?;
+//! proxies.place(&mut matrices)?;
+//! packed.load_palette(&matrices, &mut palette)?;
+//! let inputs = FrameInputs { palette: &palette, coefficients: pose.coefficients() };
+//! packed.evaluate(&inputs, Output::Vertices { positions: &mut positions, normals: None })?;
+//!
+//! let expected = skin.evaluate(&skin.sample(&clip, 0.0))?;
+//! assert!((f64::from(positions[30][0]) - expected[30].x).abs() < 1e-5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Accuracy
 //!
 //! Inputs are rounded to 32 bits once, and so is every product and sum. A result is off by at most
@@ -141,6 +181,7 @@ mod elementary;
 mod evaluate;
 mod face_normals;
 mod kernel;
+mod lane_math;
 mod options;
 mod pack;
 mod pack_clip;
@@ -148,6 +189,8 @@ mod palette;
 mod plane;
 mod pose_buffer;
 mod program;
+mod proxies;
+mod proxy_inputs;
 mod sampler;
 mod source;
 mod timeline;
@@ -162,6 +205,7 @@ pub use options::{Layout, NormalLength, Normals, PackOptions, Precision, STREAME
 pub use pack::PackedSkin;
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
 pub use pose_buffer::PoseBuffer;
+pub use proxies::PackedProxies;
 pub use sampler::ClipSampler;
 pub use timeline::loop_time;
 
@@ -217,9 +261,18 @@ pub enum RunError {
     /// A driver does not fit the skin.
     #[error(transparent)]
     PoseSpace(#[from] crate::pose_space::PoseSpaceError),
+    /// Proxy bones do not fit the skin.
+    #[error(transparent)]
+    Rig(#[from] crate::rig::RigError),
     /// The skin has more than 2³² influences.
     #[error("a packed skin holds at most 2^32 influences")]
     TooLarge,
+    /// The proxy bones of a skin have more than 2¹⁶ columns to sum.
+    #[error("packed proxy bones have at most 2^16 columns of gradients and sources, found {found}")]
+    TooManyColumns {
+        /// How many there are.
+        found: usize,
+    },
 }
 
 impl RunError {

@@ -2,6 +2,7 @@
 
 use glam::{DAffine3, DMat3, Vec3};
 
+use super::kernel::{Kernel, Simd, dispatch};
 use super::source::KernelKind;
 use super::{Frame, Mat3x4, PackedSkin, PaletteEntry, RunError};
 use crate::rig::Palette;
@@ -56,8 +57,20 @@ impl PackedSkin {
     ) -> Result<(), RunError> {
         RunError::check_count("matrices", self.bone_count, model_from_bone.len())?;
         RunError::check_count("palette entries", self.bone_count, out.len())?;
-        for (j, (entry, matrix)) in out.iter_mut().zip(model_from_bone).enumerate() {
-            *entry = self.entry(j, &to_affine(matrix));
+        match self.kernel {
+            KernelKind::Ssd | KernelKind::MultiWeight => dispatch(
+                self.instruction_set,
+                PosedFromRest {
+                    model_from_bone,
+                    bone_from_rest: &self.bone_from_rest,
+                    out,
+                },
+            ),
+            KernelKind::Linear { .. } | KernelKind::DualQuaternion => {
+                for (j, (entry, matrix)) in out.iter_mut().zip(model_from_bone).enumerate() {
+                    *entry = self.entry(j, &to_affine(matrix));
+                }
+            }
         }
         Ok(())
     }
@@ -82,7 +95,44 @@ impl PackedSkin {
     }
 }
 
-fn to_affine(matrix: &Mat3x4) -> DAffine3 {
+/// `G_j Ĝ_j⁻¹` of every bone, in double precision and column by column, as the kernels take them.
+///
+/// Bones are many and this is on the way of every frame, so that it is worth the wider registers; but
+/// the numbers are 64-bit ones, which [`Simd`] does not have, and the compiler finds them in plain loops.
+struct PosedFromRest<'a> {
+    model_from_bone: &'a [Mat3x4],
+    bone_from_rest: &'a [DAffine3],
+    out: &'a mut [PaletteEntry],
+}
+
+impl Kernel for PosedFromRest<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let pairs = self.model_from_bone.iter().zip(self.bone_from_rest);
+        for (entry, (m, rest)) in self.out.iter_mut().zip(pairs) {
+            let rest = [
+                rest.matrix3.x_axis,
+                rest.matrix3.y_axis,
+                rest.matrix3.z_axis,
+                rest.translation,
+            ];
+            let mut columns = [[0.0; 4]; 4];
+            for c in 0..4 {
+                columns[c] = [m[c].into(), m[c + 4].into(), m[c + 8].into(), 0.0];
+            }
+            let [x, y, z, t]: [[f64; 4]; 4] = columns;
+            for (c, rest) in rest.into_iter().enumerate() {
+                for r in 0..4 {
+                    let turned = x[r] * rest.x + y[r] * rest.y + z[r] * rest.z;
+                    let posed = if c == 3 { turned + t[r] } else { turned };
+                    entry.columns[c][r] = posed as f32;
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn to_affine(matrix: &Mat3x4) -> DAffine3 {
     let column = |k: usize| Vec3::new(matrix[k], matrix[k + 4], matrix[k + 8]).as_dvec3();
     DAffine3 {
         matrix3: DMat3::from_cols(column(0), column(1), column(2)),

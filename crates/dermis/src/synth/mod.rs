@@ -4,11 +4,13 @@ mod arm;
 mod body;
 mod flag;
 mod lathe;
+mod proxied;
 mod tube;
 
 pub use arm::{ArmOptions, ArmPose, arm, arm_motion};
 pub use body::{Body, BodyOptions, body};
 pub use flag::{FlagOptions, flag};
+pub use proxied::{ProxyOptions, proxied};
 pub use tube::{Tube, TubeOptions, tube};
 
 use crate::example::ExampleSet;

@@ -4,6 +4,7 @@ use dermis::skin::{
     Coefficient, Correction, Delta, DualQuaternionProgram, MultiWeight, MultiWeightProgram,
     SsdProgram, Weight,
 };
+use dermis::synth::{ProxyOptions, proxied};
 use dermis::{BoneId, Pose, Rows, Skeleton, Skin, VertexProgram};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -49,6 +50,8 @@ pub(crate) struct Size {
     /// Each vertex has 0 to this many, in any order, sometimes one bone twice.
     pub(crate) most_influences: usize,
     pub(crate) corrections: usize,
+    /// None of dual quaternions, which ask for rigid bones.
+    pub(crate) proxies: usize,
 }
 
 /// The kinds of vertex program.
@@ -109,7 +112,25 @@ pub(crate) fn random_skin(dice: &mut Dice, size: Size, kind: Kind) -> (Skin, Pos
         weights,
         corrections,
     };
-    let program = match kind {
+    let sliders = (0..size.corrections).map(|m| Coefficient {
+        name: format!("slider {m}"),
+        default: 0.0,
+    });
+    let mut skin =
+        Skin::new(skeleton, VertexProgram::Ssd(ssd), sliders.collect()).expect("a valid skin");
+    if size.proxies > 0 && kind != Kind::DualQuaternion {
+        let options = ProxyOptions {
+            proxy_count: size.proxies,
+            gradient_count: dice.below(2 * size.proxies),
+            source_count: 1 + dice.below(size.bones),
+            seed: dice.next(),
+        };
+        skin = proxied(&skin, &options);
+    }
+    let VertexProgram::Ssd(ssd) = skin.program else {
+        unreachable!("just made")
+    };
+    skin.program = match kind {
         Kind::Ssd | Kind::Linear => VertexProgram::Ssd(ssd),
         Kind::DualQuaternion => {
             VertexProgram::DualQuaternion(DualQuaternionProgram { weighted: ssd })
@@ -130,11 +151,6 @@ pub(crate) fn random_skin(dice: &mut Dice, size: Size, kind: Kind) -> (Skin, Pos
             })
         }
     };
-    let sliders = (0..size.corrections).map(|m| Coefficient {
-        name: format!("slider {m}"),
-        default: 0.0,
-    });
-    let mut skin = Skin::new(skeleton, program, sliders.collect()).expect("a valid skin");
     if kind == Kind::Linear {
         skin = skin.to_linear().expect("linear");
         let VertexProgram::Linear(linear) = &mut skin.program else {

@@ -9,10 +9,11 @@ use dermis::normal::tangents_from_rest_normals;
 use dermis::run::timing::{TimedOutput, Timing, TimingOptions, copy_bandwidth};
 use dermis::run::{InstructionSet, Normals, PackOptions, PackedSkin};
 use dermis::skin::{DualQuaternionProgram, MultiWeight, MultiWeightProgram, SsdProgram};
-use dermis::synth::{BodyOptions, body};
+use dermis::synth::{BodyOptions, ProxyOptions, body, proxied};
 use dermis::{Pose, Skin, TriMesh, VertexProgram};
 use serde::Serialize;
 
+use super::bench_frame::{self, WholeFrame};
 use super::{cost_model, skin_of};
 use crate::Outcome;
 use crate::args::BenchArgs;
@@ -30,6 +31,9 @@ struct Report {
     /// The plain evaluation in double precision that the others are tested against.
     plain_ns_per_vertex: f64,
     rows: Vec<Row>,
+    /// Of a skin with proxy bones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    whole_frame: Option<WholeFrame>,
 }
 
 #[derive(Debug, Serialize)]
@@ -101,6 +105,7 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         threads,
         plain_ns_per_vertex: time_plain(&skin, &pose)?,
         rows,
+        whole_frame: bench_frame::time(&mesh, &skin, &pose, talk)?,
     };
     talk.clear();
     let text = match args.json {
@@ -119,7 +124,19 @@ fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<(TriMesh, Skin, Pose
             influences: args.influences,
             bone_count: args.bones,
         });
-        return Ok((body.mesh, body.skin, body.pose));
+        let skin = match args.proxies {
+            0 => body.skin,
+            proxy_count => {
+                let options = ProxyOptions {
+                    proxy_count,
+                    gradient_count: proxy_count,
+                    source_count: 2 * proxy_count / 3,
+                    ..ProxyOptions::default()
+                };
+                proxied(&body.skin, &options)
+            }
+        };
+        return Ok((body.mesh, skin, body.pose));
     };
     let document = dermis_io::read(path)?;
     talk.remark_notes(&document);
@@ -278,5 +295,6 @@ fn table(report: &Report) -> String {
         "copy: bytes per second over those of one thread that copies as many, in this run"
             .to_owned(),
     );
+    lines.extend(report.whole_frame.iter().flat_map(WholeFrame::lines));
     lines.join("\n")
 }

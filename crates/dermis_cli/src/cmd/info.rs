@@ -349,7 +349,7 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
     Ok(())
 }
 
-fn format_bytes(bytes: u64) -> String {
+pub(super) fn format_bytes(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
         1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),

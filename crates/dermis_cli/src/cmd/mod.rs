@@ -1,6 +1,7 @@
 //! One file per command: checks the arguments, calls the library, prints the result.
 
 pub(crate) mod bench;
+mod bench_frame;
 pub(crate) mod compare;
 mod compare_decompositions;
 pub(crate) mod convert;

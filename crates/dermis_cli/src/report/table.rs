@@ -202,6 +202,12 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
             fitted.cost.max_influences
         ));
     }
+    if fitted.cost.proxy_bytes > 0 {
+        remarks.push(format!(
+            "proxy bones take {} bytes, whatever the number of vertices",
+            fitted.cost.proxy_bytes
+        ));
+    }
     remarks
 }
 
