@@ -1,7 +1,7 @@
 //! Proxy bones at run time: placing them, and whole frames against linear blend skinning.
 //!
 //! `cargo bench -p dermis --bench proxies` prints the tables of docs/performance.md. Proxies are made by
-//! chance with every number of `C1` and `C2` set, which is the most that a fit can leave: 60 gradients, of
+//! chance with every number of `C1` and `C2` set, which is the most that a fit can leave: 60 patches, of
 //! which a quarter are fixed in the frame of a bone, and 40 sources (or all bones, if they are fewer). A
 //! frame is from a pose buffer to positions and normals (or positions alone): chain, proxies, palette,
 //! vertices. It is compared with the same mesh on the bones alone, with as many influences per vertex.
@@ -121,7 +121,7 @@ fn main() {
 fn row(made: &Body, proxy_count: usize) {
     let options = ProxyOptions {
         proxy_count,
-        gradient_count: 60,
+        patch_count: 60,
         source_count: 40,
         ..ProxyOptions::default()
     };

@@ -170,10 +170,10 @@ fn linear_skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
         });
     let sizes = (1..12usize, 0..20usize, 1..6usize, any::<u64>());
     let proxied = (skin_and_pose(), sizes).prop_map(|((skin, pose), sizes)| {
-        let (proxy_count, gradient_count, source_count, seed) = sizes;
+        let (proxy_count, patch_count, source_count, seed) = sizes;
         let options = ProxyOptions {
             proxy_count,
-            gradient_count,
+            patch_count,
             source_count,
             seed,
         };

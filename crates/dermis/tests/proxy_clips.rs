@@ -206,7 +206,7 @@ fn bones_that_shear_are_split_and_proxies_read_them_as_before() {
         assert_eq!(new.posed_bone_count(), 7, "five, two of them twice");
         let (old, proxies) = (skin.proxies.as_ref(), new.proxies.as_ref());
         let (old, proxies) = (old.expect("it has"), proxies.expect("it still has"));
-        assert_eq!(proxies.gradients.len(), old.gradients.len(), "all of them");
+        assert_eq!(proxies.patches.len(), old.patches.len(), "all of them");
         assert_eq!(
             playable.bones[1],
             BoneId(2),

@@ -81,17 +81,17 @@ fn set_middles(skin: &mut Skin, palette: &[Mat3x4], mut middle: impl FnMut(DVec3
 /// The sum of the sizes of the terms of each proxy: what rounding is relative to.
 fn magnitudes(proxies: &ProxyBones, skin: &Skin, matrices: &[DAffine3]) -> Vec<f64> {
     let largest = |x: &[f64]| x.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-    let gradients: Vec<f64> = (proxies.gradients_of(&skin.skeleton, matrices).iter())
+    let patches: Vec<f64> = (proxies.motions(&skin.skeleton, matrices).iter())
         .map(|d| largest(&d.to_cols_array()))
         .collect();
     let sources: Vec<f64> = (proxies.sources.iter())
         .map(|bone| largest(&matrices[bone.index()].to_cols_array()))
         .collect();
-    let (width1, width2) = (3 * gradients.len(), 4 * sources.len());
+    let (width1, width2) = (4 * patches.len(), 4 * sources.len());
     let row = |row: usize| {
-        let of_gradients = &proxies.from_gradients[row * width1..(row + 1) * width1];
+        let of_patches = &proxies.from_patches[row * width1..(row + 1) * width1];
         let of_sources = &proxies.from_sources[row * width2..(row + 1) * width2];
-        (of_gradients.chunks(3).zip(&gradients))
+        (of_patches.chunks(4).zip(&patches))
             .chain(of_sources.chunks(4).zip(&sources))
             .map(|(shares, size)| shares.iter().map(|c| c.abs()).sum::<f64>() * size)
             .sum::<f64>()
@@ -137,9 +137,9 @@ fn worst(skin: &Skin, palette: &[Mat3x4]) -> f64 {
 
 fn options() -> impl Strategy<Value = ProxyOptions> {
     (1..=100usize, 0..80usize, 0..30usize, any::<u64>()).prop_map(
-        |(proxy_count, gradient_count, source_count, seed)| ProxyOptions {
+        |(proxy_count, patch_count, source_count, seed)| ProxyOptions {
             proxy_count,
-            gradient_count,
+            patch_count,
             // Often none.
             source_count: source_count.saturating_sub(6),
             seed,

@@ -517,7 +517,7 @@ pub(crate) struct BenchArgs {
     /// Bones that it has.
     #[arg(long, value_name = "B", default_value_t = 100, value_parser = parse_positive)]
     pub(crate) bones: usize,
-    /// Proxy bones that it has beside them, placed from as many gradients.
+    /// Proxy bones that it has beside them, placed from as many patches.
     #[arg(long, value_name = "P", default_value_t = 0)]
     pub(crate) proxies: usize,
     /// Fit the time as a sum over vertices, influences and objects instead, for each program.

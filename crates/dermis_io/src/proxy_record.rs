@@ -1,6 +1,6 @@
 //! Proxy bones as the `DERMIS_skin` extension has them: predictors as JSON, large matrices as binary.
 
-use dermis::rig::{BoneId, GradientPredictor, JointReading, ProxyBones};
+use dermis::rig::{BoneId, JointReading, PatchPredictor, ProxyBones};
 use serde::{Deserialize, Serialize};
 
 /// How far from 1 the length of a quaternion may be that a file gives.
@@ -14,14 +14,14 @@ pub struct ProxyRecord {
     pub bones: Vec<BoneId>,
     /// The joints whose turns are read.
     pub joints: Vec<JointReading>,
-    /// What the rest shapes of patches are turned and stretched by.
-    pub gradients: Vec<GradientPredictor>,
+    /// How patches of skin move.
+    pub patches: Vec<PatchPredictor>,
     /// The bones whose matrices enter directly.
     pub sources: Vec<BoneId>,
-    /// Number of the accessor with `C1` in the file: four rows per bone, in each a VEC3 of 32-bit
-    /// floats per gradient. The writer sets it; `None` without gradients.
+    /// Number of the accessor with `C1` in the file: four rows per bone, in each a VEC4 of 32-bit
+    /// floats per patch. The writer sets it; `None` without patches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from_gradients: Option<usize>,
+    pub from_patches: Option<usize>,
     /// The same of `C2`: in each row a VEC4 per source; `None` without sources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_sources: Option<usize>,
@@ -31,15 +31,15 @@ impl ProxyRecord {
     /// The record of proxies whose matrices are in these accessors.
     pub(crate) fn new(
         proxies: &ProxyBones,
-        from_gradients: Option<usize>,
+        from_patches: Option<usize>,
         from_sources: Option<usize>,
     ) -> Self {
         Self {
             bones: proxies.bones.clone(),
             joints: proxies.joints.clone(),
-            gradients: proxies.gradients.clone(),
+            patches: proxies.patches.clone(),
             sources: proxies.sources.clone(),
-            from_gradients,
+            from_patches,
             from_sources,
         }
     }
@@ -49,17 +49,17 @@ impl ProxyRecord {
     /// Nothing is checked but what a skin takes for granted: see [`ProxyBones::check`].
     pub(crate) fn to_proxies(
         &self,
-        from_gradients: Vec<f64>,
+        from_patches: Vec<f64>,
         from_sources: Vec<f64>,
     ) -> Result<ProxyBones, String> {
-        for (l, gradient) in self.gradients.iter().enumerate() {
-            for turn in &gradient.turns {
+        for (l, patch) in self.patches.iter().enumerate() {
+            for turn in &patch.turns {
                 let length = turn.offset.length();
                 // NaN is not within either.
                 let is_unit = (length - 1.0).abs() <= LENGTH_TOLERANCE;
                 if !is_unit {
                     return Err(format!(
-                        "a turn of gradient {l} has an offset of length {length}, expected 1"
+                        "a turn of patch {l} has an offset of length {length}, expected 1"
                     ));
                 }
             }
@@ -67,27 +67,28 @@ impl ProxyRecord {
         Ok(ProxyBones {
             bones: self.bones.clone(),
             joints: self.joints.clone(),
-            gradients: self.gradients.clone(),
+            patches: self.patches.clone(),
             sources: self.sources.clone(),
-            from_gradients,
+            from_patches,
             from_sources,
         })
     }
 
     /// Every bone that it names.
     pub(crate) fn bones_mut(&mut self) -> impl Iterator<Item = &mut BoneId> {
-        let frames = self.gradients.iter_mut().map(|g| &mut g.frame);
+        let frames = self.patches.iter_mut().flat_map(|p| &mut p.frame);
+        let frames = frames.map(|(bone, _)| bone);
         let joints = (self.joints.iter_mut()).flat_map(|j| [&mut j.bone, &mut j.parent]);
         let lists = self.bones.iter_mut().chain(&mut self.sources);
         lists.chain(frames).chain(joints)
     }
 
-    /// How many VEC3 the accessor of `C1` and how many VEC4 that of `C2` must have; `None` where
+    /// How many VEC4 the accessors of `C1` and `C2` must have; `None` where
     /// there are more than can be counted.
     pub(crate) fn matrix_sizes(&self) -> Option<[usize; 2]> {
         let rows = self.bones.len().checked_mul(4)?;
-        let gradients = rows.checked_mul(self.gradients.len())?;
-        Some([gradients, rows.checked_mul(self.sources.len())?])
+        let patches = rows.checked_mul(self.patches.len())?;
+        Some([patches, rows.checked_mul(self.sources.len())?])
     }
 }
 
@@ -107,18 +108,19 @@ mod tests {
                 parent: BoneId(0),
                 middle: DVec3::new(0.5, 0.0, 0.0),
             }],
-            gradients: vec![GradientPredictor {
-                frame: BoneId(0),
+            patches: vec![PatchPredictor {
+                frame: vec![(BoneId(0), 1.0)],
+                pivot: DVec3::new(0.0, 2.0, 0.0),
                 turns: vec![PredictedTurn {
                     joint: 0,
                     scale: 0.5,
                     offset: DQuat::IDENTITY,
                 }],
                 stretch_joints: Vec::new(),
-                stretch: vec![[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]],
+                stretch: vec![[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.5, 0.25, 0.0]],
             }],
             sources: vec![BoneId(0), BoneId(1)],
-            from_gradients: Some(7),
+            from_patches: Some(7),
             from_sources: Some(8),
         }
     }
@@ -128,14 +130,15 @@ mod tests {
         let expected = json!({
             "bones": [2],
             "joints": [{"bone": 1, "parent": 0, "middle": [0.5, 0.0, 0.0]}],
-            "gradients": [{
-                "frame": 0,
+            "patches": [{
+                "frame": [[0, 1.0]],
+                "pivot": [0.0, 2.0, 0.0],
                 "turns": [{"joint": 0, "scale": 0.5, "offset": [0.0, 0.0, 0.0, 1.0]}],
                 "stretchJoints": [],
-                "stretch": [[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]],
+                "stretch": [[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.5, 0.25, 0.0]],
             }],
             "sources": [0, 1],
-            "fromGradients": 7,
+            "fromPatches": 7,
             "fromSources": 8,
         });
         let json = serde_json::to_value(record()).expect("a record is JSON");
@@ -151,10 +154,10 @@ mod tests {
             record.to_proxies(Vec::new(), Vec::new()).is_ok(),
             "of length 1"
         );
-        record.gradients[0].turns[0].offset = DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0);
+        record.patches[0].turns[0].offset = DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0);
         let why = record.to_proxies(Vec::new(), Vec::new());
         let why = why.expect_err("too long");
-        assert!(why.contains("a turn of gradient 0"), "{why}");
+        assert!(why.contains("a turn of patch 0"), "{why}");
     }
 
     #[test]

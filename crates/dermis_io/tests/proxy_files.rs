@@ -130,12 +130,14 @@ fn proxies_of_many_sizes_come_back_alive() {
         assert_eq!(a.sources, b.sources, "the same sources");
         let named = |p: &ProxyBones| -> Vec<BoneId> {
             let joints = p.joints.iter().flat_map(|j| [j.bone, j.parent]);
-            joints.chain(p.gradients.iter().map(|g| g.frame)).collect()
+            joints
+                .chain(p.patches.iter().flat_map(|g| g.frame.iter().map(|f| f.0)))
+                .collect()
         };
         assert_eq!(named(a), named(b), "the same bones are read");
         let live = live_difference(skin_of(&given), skin_of(&back)) / diagonal;
         let played = played_difference(&given, &back) / diagonal;
-        let matrices = 4 * (a.from_gradients.len() + a.from_sources.len());
+        let matrices = 4 * (a.from_patches.len() + a.from_sources.len());
         let json = json_of(&glb);
         let record = json["skins"][0]["extensions"]["DERMIS_skin"].to_string();
         eprintln!(
@@ -302,47 +304,45 @@ fn blocks_that_do_not_fit_are_left_with_a_note_and_the_clips_play_on() {
             let last = p["bones"].as_array_mut().expect("a list").pop();
             last.expect("it has some");
             // The matrices of fewer bones.
-            p["gradients"] = json!([]);
+            p["patches"] = json!([]);
             p["sources"] = json!([]);
-            for name in ["fromGradients", "fromSources"] {
+            for name in ["fromPatches", "fromSources"] {
                 p.as_object_mut().expect("an object").remove(name);
             }
         }),
         ("is read, but only", |p| p["sources"][1] = json!(7)),
         ("is read, but only", |p| {
-            p["gradients"][0]["frame"] = json!(8)
+            p["patches"][0]["frame"] = json!([[8, 1.0]])
         }),
-        ("gradient 1 reads joint 90", |p| {
-            p["gradients"][1]["turns"][0]["joint"] = json!(90);
+        ("patch 1 reads joint 90", |p| {
+            p["patches"][1]["turns"][0]["joint"] = json!(90);
         }),
         ("rows of stretch", |p| {
-            p["gradients"][1]["stretch"] = json!([]);
+            p["patches"][1]["stretch"] = json!([]);
         }),
         ("an offset of length 2", |p| {
-            p["gradients"][1]["turns"][0]["offset"] = json!([0, 2, 0, 0]);
+            p["patches"][1]["turns"][0]["offset"] = json!([0, 2, 0, 0]);
         }),
         ("expected 288 elements, found 324", |p| {
-            let gradients = p["gradients"].as_array_mut().expect("a list");
-            gradients.pop().expect("it has some");
+            let patches = p["patches"].as_array_mut().expect("a list");
+            patches.pop().expect("it has some");
         }),
         ("expected 180 elements, found 144", |p| {
             p["sources"] = json!([0, 1, 2, 3, 0])
         }),
         ("expected VEC4, found VEC3", |p| {
-            p["fromSources"] = p["fromGradients"].clone();
+            p["fromSources"] = p["fromPatches"].clone();
         }),
-        ("expected VEC3, found MAT4", |p| {
-            p["fromGradients"] = json!(2)
-        }),
+        ("expected VEC3, found MAT4", |p| p["fromPatches"] = json!(2)),
         ("an accessor index below", |p| {
-            p["fromGradients"] = json!(99_999)
+            p["fromPatches"] = json!(99_999)
         }),
         ("a matrix of 324 VEC3 is missing", |p| {
-            p["fromGradients"] = Value::Null
+            p["fromPatches"] = Value::Null
         }),
-        ("was ignored: invalid", |p| p["fromGradients"] = json!(-1)),
+        ("was ignored: invalid", |p| p["fromPatches"] = json!(-1)),
         ("was ignored: invalid type", |p| {
-            p["gradients"][0]["stretch"][0][1] = json!("x");
+            p["patches"][0]["stretch"][0][1] = json!("x");
         }),
         ("was ignored: missing field", |p| {
             p.as_object_mut().expect("an object").remove("joints");
@@ -387,7 +387,7 @@ fn other_numbers_than_finite_ones_are_refused() {
 
     type Damage = fn(&mut ProxyBones);
     let damages: [(&str, Damage); 3] = [
-        ("single precision", |p| p.from_gradients[3] = 1e300),
+        ("single precision", |p| p.from_patches[3] = 1e300),
         ("C2 has", |p| p.from_sources.clear()),
         ("NaN", |p| p.joints[0].middle.x = f64::NAN),
     ];

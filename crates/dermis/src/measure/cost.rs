@@ -85,19 +85,21 @@ fn driver_bytes(driver: &Driver) -> usize {
 }
 
 fn proxy_bytes(proxies: &ProxyBones) -> usize {
-    // Two bones and a middle; a frame; a joint, a scale and an offset.
-    let (joint, frame, turn) = ((2, 3), (1, 0), (1, 5));
-    let turns: usize = proxies.gradients.iter().map(|g| g.turns.len()).sum();
-    let stretch_joints = proxies.gradients.iter().map(|g| g.stretch_joints.len());
-    let rows: usize = proxies.gradients.iter().map(|g| g.stretch.len()).sum();
+    // Two bones and a middle; a bone and its weight; a pivot; a joint, a scale and an offset.
+    let (joint, frame, pivot, turn) = ((2, 3), (1, 1), (0, 3), (1, 5));
+    let frames: usize = proxies.patches.iter().map(|p| p.frame.len()).sum();
+    let turns: usize = proxies.patches.iter().map(|g| g.turns.len()).sum();
+    let stretch_joints = proxies.patches.iter().map(|g| g.stretch_joints.len());
+    let rows: usize = proxies.patches.iter().map(|g| g.stretch.len()).sum();
     let counted = [
         (proxies.joints.len(), joint),
-        (proxies.gradients.len(), frame),
+        (frames, frame),
+        (proxies.patches.len(), pivot),
         (turns, turn),
         (stretch_joints.sum(), (1, 0)),
-        (rows, (0, 6)),
+        (rows, (0, 12)),
         (proxies.sources.len(), (1, 0)),
-        (proxies.from_gradients.len(), (0, 1)),
+        (proxies.from_patches.len(), (0, 1)),
         (proxies.from_sources.len(), (0, 1)),
     ];
     let bytes = |(count, (indices, numbers)): (usize, (usize, usize))| {
@@ -175,7 +177,7 @@ mod tests {
             &plain,
             &ProxyOptions {
                 proxy_count: 3,
-                gradient_count: 4,
+                patch_count: 4,
                 source_count: 2,
                 seed: 1,
             },
@@ -184,14 +186,16 @@ mod tests {
         assert_eq!(before.proxy_bytes, 0, "none yet");
         assert_eq!(before.bytes_per_vertex, after.bytes_per_vertex, "as many");
         let proxies = skin.proxies.as_ref().expect("made with them");
-        let of_gradients = proxies.gradients.iter().map(|g| {
-            2 + 22 * g.turns.len()
+        let of_patches = proxies.patches.iter().map(|g| {
+            6 * g.frame.len()
+                + 12
+                + 22 * g.turns.len()
                 + 2 * g.stretch_joints.len()
-                + 24 * (3 * g.stretch_joints.len() + 1)
+                + 48 * (9 * g.stretch_joints.len() + 1)
         });
-        let matrices = 4 * (12 * 12 + 12 * 8);
+        let matrices = 4 * (12 * 16 + 12 * 8);
         // One joint, and two sources.
-        let expected = matrices + of_gradients.sum::<usize>() + 16 + 2 * 2;
+        let expected = matrices + of_patches.sum::<usize>() + 16 + 2 * 2;
         assert_eq!(after.proxy_bytes, expected, "counted by hand");
     }
 }

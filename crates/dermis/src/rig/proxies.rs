@@ -167,6 +167,23 @@ impl ProxyBones {
         2 * self.bones.len()
     }
 
+    /// The bones that the places of proxies depend on, some more than once.
+    pub fn read_bones(&self) -> impl Iterator<Item = BoneId> {
+        let frames = self.patches.iter().flat_map(|p| &p.frame);
+        let frames = frames.map(|(bone, _)| *bone);
+        let joints = self.joints.iter().flat_map(|j| [j.bone, j.parent]);
+        frames.chain(joints).chain(self.sources.iter().copied())
+    }
+
+    /// Every bone that is named: those that are placed, and those that are read.
+    pub fn bones_mut(&mut self) -> impl Iterator<Item = &mut BoneId> {
+        let frames = self.patches.iter_mut().flat_map(|p| &mut p.frame);
+        let frames = frames.map(|(bone, _)| bone);
+        let joints = (self.joints.iter_mut()).flat_map(|j| [&mut j.bone, &mut j.parent]);
+        let lists = self.bones.iter_mut().chain(&mut self.sources);
+        lists.chain(frames).chain(joints)
+    }
+
     /// Checks that everything that is named exists and that no number is NaN or infinite.
     ///
     /// # Errors
@@ -195,10 +212,7 @@ impl ProxyBones {
                 ));
             }
         }
-        let frames = (self.patches.iter()).flat_map(|p| p.frame.iter().map(|(bone, _)| *bone));
-        let joints = self.joints.iter().flat_map(|j| [j.bone, j.parent]);
-        let mut named = frames.chain(joints).chain(self.sources.iter().copied());
-        if let Some(bone) = named.find(|bone| bone.index() >= posed_count) {
+        if let Some(bone) = (self.read_bones()).find(|bone| bone.index() >= posed_count) {
             return bad(format!(
                 "bone {} is read, but only the first {posed_count} are posed",
                 bone.0
@@ -307,13 +321,7 @@ impl ProxyBones {
     #[must_use]
     pub fn with_bones(&self, renumber: impl Fn(BoneId) -> BoneId) -> Self {
         let mut changed = self.clone();
-        let frames =
-            (changed.patches.iter_mut()).flat_map(|p| p.frame.iter_mut().map(|(bone, _)| bone));
-        let joints = (changed.joints.iter_mut()).flat_map(|j| [&mut j.bone, &mut j.parent]);
-        let lists = changed.bones.iter_mut().chain(&mut changed.sources);
-        for bone in lists.chain(frames).chain(joints) {
-            *bone = renumber(*bone);
-        }
+        changed.bones_mut().for_each(|bone| *bone = renumber(*bone));
         changed
     }
 }

@@ -2,10 +2,10 @@
 //! allocating.
 //!
 //! Most of the work is one product of matrices: every number of all proxies' matrices is a sum over
-//! the columns of gradients and source bones. Sixteen results, which are the columns of four
+//! the columns of patches and source bones. Sixteen results, which are the columns of four
 //! proxies, stand side by side; an input is loaded once and multiplied into 32 of them, and x, y and z
 //! have sums of their own, so that the matrix is read once. Columns that are 0 for those eight
-//! proxies are left out when packing. A gradient that is fixed in its frame is linear in the matrix
+//! proxies are left out when packing. A patch that is fixed in its frame is linear in the matrix
 //! of a bone: its columns are added to those of the bone, and nobody evaluates it.
 
 use std::collections::BTreeMap;
@@ -15,9 +15,9 @@ use glam::DVec3;
 
 use super::kernel::{InstructionSet, Kernel, Simd, dispatch};
 use super::plane::{BLOCK, BlockXyz, Plane};
-use super::proxy_inputs::{GradientBlock, JointBlock, MatrixPlanes, ZERO};
+use super::proxy_inputs::{AFFINE_ZERO, AffinePlanes, JointBlock, MatrixPlanes, PatchBlock, ZERO};
 use super::{Mat3x4, RunError};
-use crate::rig::{GradientPredictor, JointReading, ProxyBones, Skeleton};
+use crate::rig::{JointReading, PatchPredictor, ProxyBones, Skeleton};
 use crate::skin::Skin;
 
 /// Places the proxy bones of one character.
@@ -68,13 +68,13 @@ pub struct PackedProxies {
 struct Scratch {
     /// Of each block of joints: parents and bones.
     joints: Vec<[MatrixPlanes; 2]>,
-    /// Of each block of gradients.
-    frames: Vec<MatrixPlanes>,
+    /// The bones of the frames of each block of patches.
+    frames: Vec<AffinePlanes>,
     /// Of each block of joints.
     turns: Vec<BlockXyz>,
-    /// The turns that each block of gradients reads.
+    /// The turns that each block of patches reads.
     slots: Vec<BlockXyz>,
-    /// The columns of gradients, then those of source bones: x, y and z of sixteen columns.
+    /// The columns of patches, then those of source bones: x, y and z of sixteen columns.
     inputs: Vec<BlockXyz>,
     /// The columns of four proxies.
     results: Vec<BlockXyz>,
@@ -87,7 +87,7 @@ struct Packed {
     posed_bone_count: usize,
     instruction_set: InstructionSet,
     joints: Vec<JointBlock>,
-    gradients: Vec<GradientBlock>,
+    patches: Vec<PatchBlock>,
     sources: Vec<u16>,
     panels: Vec<Panel>,
     /// Number of the input of each column, panel after panel.
@@ -125,14 +125,15 @@ impl PackedProxies {
         };
         let source_blocks = (COLUMNS * packed.sources.len()).div_ceil(BLOCK);
         let result_planes = packed.panels.iter().map(|panel| panel.width).sum();
-        let slot_count = packed.gradients.iter().map(GradientBlock::slot_count).sum();
+        let slot_count = packed.patches.iter().map(PatchBlock::slot_count).sum();
+        let frame_count = packed.patches.iter().map(PatchBlock::frame_count).sum();
         let zero = [Plane::ZERO; 3];
         let scratch = Scratch {
             joints: vec![[ZERO; 2]; packed.joints.len()],
-            frames: vec![ZERO; packed.gradients.len()],
+            frames: vec![AFFINE_ZERO; frame_count],
             turns: vec![zero; packed.joints.len()],
             slots: vec![zero; slot_count],
-            inputs: vec![zero; 3 * packed.gradients.len() + source_blocks],
+            inputs: vec![zero; COLUMNS * packed.patches.len() + source_blocks],
             results: vec![zero; result_planes],
         };
         Ok(Self {
@@ -149,11 +150,11 @@ impl PackedProxies {
     /// Bytes of the packed numbers that every call reads.
     pub fn bytes(&self) -> usize {
         let packed = &*self.packed;
-        let gradients = packed.gradients.iter().map(GradientBlock::bytes);
+        let patches = packed.patches.iter().map(PatchBlock::bytes);
         size_of_val(&packed.planes[..])
             + size_of_val(&packed.columns[..])
             + size_of_val(&packed.joints[..])
-            + gradients.sum::<usize>()
+            + patches.sum::<usize>()
     }
 
     /// Overwrites `G` of every proxy, and of its carrier with the same matrix, from those of the posed
@@ -198,7 +199,7 @@ impl Packed {
             posed_bone_count: skeleton.bone_count(),
             instruction_set: InstructionSet::best(),
             joints: Vec::new(),
-            gradients: Vec::new(),
+            patches: Vec::new(),
             sources: Vec::new(),
             panels: Vec::new(),
             columns: Vec::new(),
@@ -210,31 +211,31 @@ impl Packed {
         proxies.check(skeleton)?;
         let row_count = COLUMNS * proxies.bones.len();
         let (moving, by_source) = columns_by_input(skeleton, proxies);
-        let gradients = moving.iter().map(|&l| proxies.gradients[l].clone());
-        let (joints, gradients) = with_used_joints(&proxies.joints, gradients.collect());
+        let patches = moving.iter().map(|&l| proxies.patches[l].clone());
+        let (joints, patches) = with_used_joints(&proxies.joints, patches.collect());
         let mut packed = Self {
             posed_bone_count: skeleton.bone_count() - proxies.unposed_bone_count(),
             joints: (joints.chunks(BLOCK))
                 .map(|joints| JointBlock::new(skeleton, joints))
                 .collect(),
-            gradients: (gradients.chunks(BLOCK))
-                .map(|gradients| GradientBlock::new(skeleton, gradients))
+            patches: (patches.chunks(BLOCK))
+                .map(|patches| PatchBlock::new(skeleton, patches))
                 .collect(),
             sources: by_source.keys().copied().collect(),
             ..Self::none(skeleton)
         };
-        // Every column with the number of its input: those of gradients stand as their blocks write
+        // Every column with the number of its input: those of patches stand as their blocks write
         // them, x of all sixteen before y.
         let mut columns: Vec<(usize, Vec<f64>)> = Vec::new();
-        let width = 3 * proxies.gradients.len();
+        let width = COLUMNS * proxies.patches.len();
         for (k, &l) in moving.iter().enumerate() {
-            for c in 0..3 {
-                let input = BLOCK * (k / BLOCK * 3 + c) + k % BLOCK;
-                let at = |row: usize| proxies.from_gradients[row * width + 3 * l + c];
+            for c in 0..COLUMNS {
+                let input = BLOCK * (k / BLOCK * COLUMNS + c) + k % BLOCK;
+                let at = |row: usize| proxies.from_patches[row * width + COLUMNS * l + c];
                 columns.push((input, (0..row_count).map(at).collect()));
             }
         }
-        let first = 3 * BLOCK * packed.gradients.len();
+        let first = COLUMNS * BLOCK * packed.patches.len();
         for (s, of_bone) in by_source.into_values().enumerate() {
             for (c, column) in of_bone.into_iter().enumerate() {
                 columns.push((first + COLUMNS * s + c, column));
@@ -274,8 +275,8 @@ impl Packed {
     }
 }
 
-/// Which gradients have to be evaluated, and the columns of `C2` for each source bone once those of
-/// all other gradients are added to them.
+/// Which patches have to be evaluated, and the columns of `C2` for each source bone once those of
+/// all other patches are added to them.
 fn columns_by_input(
     skeleton: &Skeleton,
     proxies: &ProxyBones,
@@ -292,47 +293,57 @@ fn columns_by_input(
             }
         }
     }
-    let width = 3 * proxies.gradients.len();
+    let width = COLUMNS * proxies.patches.len();
     let mut moving = Vec::new();
-    for (l, gradient) in proxies.gradients.iter().enumerate() {
-        if !is_fixed(gradient) {
+    for (l, patch) in proxies.patches.iter().enumerate() {
+        if !is_fixed(patch) {
             moving.push(l);
             continue;
         }
-        // `D = lin(G_a) lin(Ĝ_a⁻¹) S`, with the same S whatever the turns.
-        let rest = skeleton.bones()[gradient.frame.index()]
-            .bone_from_rest
-            .matrix3;
-        let in_bone = rest * gradient.local(&vec![DVec3::ZERO; proxies.joints.len()]);
-        let of_bone = by_source.entry(gradient.frame.0).or_insert_with(none);
-        for row in 0..row_count {
-            let shares = &proxies.from_gradients[row * width + 3 * l..][..3];
-            let shares = in_bone * DVec3::from_slice(shares);
-            for (column, share) in of_bone.iter_mut().zip(shares.to_array()) {
-                column[row] += share;
+        // `D = Σ_a G_a w_a Ĝ_a⁻¹ L`, with the same L whatever the turns.
+        let local = patch.local(&vec![DVec3::ZERO; proxies.joints.len()]);
+        for &(bone, weight) in &patch.frame {
+            let in_bone = skeleton.bones()[bone.index()].bone_from_rest * local;
+            let of_bone = by_source.entry(bone.0).or_insert_with(none);
+            for row in 0..row_count {
+                let shares = &proxies.from_patches[row * width + COLUMNS * l..][..COLUMNS];
+                let (along, place) = (DVec3::from_slice(shares), shares[3]);
+                let linear = in_bone.matrix3 * along + in_bone.translation * place;
+                for (column, share) in of_bone.iter_mut().zip(linear.extend(place).to_array()) {
+                    column[row] += weight * share;
+                }
             }
         }
     }
+    // Blocks of patches that need as much as each other.
+    moving.sort_by_key(|&l| {
+        let patch = &proxies.patches[l];
+        (
+            patch.frame.len(),
+            patch.turns.len(),
+            patch.stretch_joints.len(),
+        )
+    });
     (moving, by_source)
 }
 
-/// True when a gradient is the same in its frame whatever the joints do.
-fn is_fixed(gradient: &GradientPredictor) -> bool {
-    let shares = &gradient.stretch[..3 * gradient.stretch_joints.len()];
-    gradient.turns.iter().all(|turn| turn.scale == 0.0)
+/// True when a patch is the same in its frame whatever the joints do.
+fn is_fixed(patch: &PatchPredictor) -> bool {
+    let shares = &patch.stretch[..9 * patch.stretch_joints.len()];
+    patch.turns.iter().all(|turn| turn.scale == 0.0)
         && shares.iter().flatten().all(|&share| share == 0.0)
 }
 
-/// The joints that some gradients read, and the gradients with the numbers that those have now.
+/// The joints that some patches read, and the patches with the numbers that those have now.
 fn with_used_joints(
     joints: &[JointReading],
-    mut gradients: Vec<GradientPredictor>,
-) -> (Vec<JointReading>, Vec<GradientPredictor>) {
+    mut patches: Vec<PatchPredictor>,
+) -> (Vec<JointReading>, Vec<PatchPredictor>) {
     let mut used = Vec::new();
     let mut numbers: Vec<Option<u16>> = vec![None; joints.len()];
-    for gradient in &mut gradients {
-        let turns = gradient.turns.iter_mut().map(|turn| &mut turn.joint);
-        for joint in turns.chain(&mut gradient.stretch_joints) {
+    for patch in &mut patches {
+        let turns = patch.turns.iter_mut().map(|turn| &mut turn.joint);
+        for joint in turns.chain(&mut patch.stretch_joints) {
             let number = &mut numbers[usize::from(*joint)];
             *joint = *number.get_or_insert_with(|| {
                 used.push(joints[usize::from(*joint)]);
@@ -340,7 +351,7 @@ fn with_used_joints(
             });
         }
     }
-    (used, gradients)
+    (used, patches)
 }
 
 /// One pose of one character.
@@ -361,10 +372,13 @@ impl Kernel for Place<'_> {
         for (joints, matrices) in packed.joints.iter().zip(&mut scratch.joints) {
             joints.gather(posed, matrices);
         }
-        for (gradients, frames) in packed.gradients.iter().zip(&mut scratch.frames) {
-            gradients.gather(posed, frames);
+        let mut frames = &mut scratch.frames[..];
+        for patches in &packed.patches {
+            let (own, others) = frames.split_at_mut(patches.frame_count());
+            patches.gather(posed, own);
+            frames = others;
         }
-        let (of_gradients, of_sources) = scratch.inputs.split_at_mut(3 * packed.gradients.len());
+        let (of_patches, of_sources) = scratch.inputs.split_at_mut(COLUMNS * packed.patches.len());
         for (s, &bone) in packed.sources.iter().enumerate() {
             let matrix = &posed[usize::from(bone)];
             let block = &mut of_sources[COLUMNS * s / BLOCK];
@@ -379,18 +393,19 @@ impl Kernel for Place<'_> {
             joints.turns(simd, posed, matrices, turns);
         }
         let mut slots = &mut scratch.slots[..];
-        for gradients in &packed.gradients {
-            let (own, others) = slots.split_at_mut(gradients.slot_count());
-            gradients.gather_turns(&scratch.turns, own);
+        for patches in &packed.patches {
+            let (own, others) = slots.split_at_mut(patches.slot_count());
+            patches.gather_turns(&scratch.turns, own);
             slots = others;
         }
         let mut slots = &scratch.slots[..];
-        let columns = of_gradients.as_chunks_mut::<3>().0;
-        let gradients = packed.gradients.iter().zip(&scratch.frames);
-        for ((gradients, frames), columns) in gradients.zip(columns) {
-            let (own, others) = slots.split_at(gradients.slot_count());
-            gradients.gradients(simd, frames, own, columns);
-            slots = others;
+        let mut frames = &scratch.frames[..];
+        let columns = of_patches.as_chunks_mut::<COLUMNS>().0;
+        for (patches, columns) in packed.patches.iter().zip(columns) {
+            let (own, others) = slots.split_at(patches.slot_count());
+            let (own_frames, other_frames) = frames.split_at(patches.frame_count());
+            patches.motions(simd, own_frames, own, columns);
+            (slots, frames) = (others, other_frames);
         }
         packed.sums(simd, &scratch.inputs, &mut scratch.results);
     }
@@ -451,7 +466,7 @@ mod tests {
     use crate::run::{PackedSkeleton, PoseBuffer};
     use crate::synth::{BodyOptions, ProxyOptions, body, proxied};
 
-    fn character(proxy_count: usize, gradient_count: usize) -> (Skin, Vec<Mat3x4>) {
+    fn character(proxy_count: usize, patch_count: usize) -> (Skin, Vec<Mat3x4>) {
         let body = body(&BodyOptions {
             vertex_count: 300,
             influences: 3,
@@ -459,7 +474,7 @@ mod tests {
         });
         let options = ProxyOptions {
             proxy_count,
-            gradient_count,
+            patch_count,
             ..ProxyOptions::default()
         };
         let skin = proxied(&body.skin, &options);
@@ -476,8 +491,8 @@ mod tests {
 
     #[test]
     fn every_instruction_set_and_every_call_gives_the_same_bits() {
-        for (proxies, gradients) in [(1, 3), (9, 40), (33, 20)] {
-            let (skin, palette) = character(proxies, gradients);
+        for (proxies, patches) in [(1, 3), (9, 40), (33, 20)] {
+            let (skin, palette) = character(proxies, patches);
             let bits = |packed: &mut PackedProxies| {
                 let mut palette = palette.clone();
                 packed.place(&mut palette).expect("as many bones");
@@ -501,20 +516,16 @@ mod tests {
         let (mut skin, _) = character(5, 20);
         let blocks = |skin: &Skin| {
             let packed = PackedProxies::new(skin).expect("fits").packed;
-            (packed.joints.len(), packed.gradients.len())
+            (packed.joints.len(), packed.patches.len())
         };
-        assert_eq!(
-            blocks(&skin),
-            (2, 1),
-            "fifteen gradients of 20 joints or so"
-        );
+        assert_eq!(blocks(&skin), (2, 1), "fifteen patches of 20 joints or so");
         let proxies = skin.proxies.as_mut().expect("made with them");
         let middle = DVec3::Z;
         (proxies.joints.iter_mut()).for_each(|joint| joint.middle = middle);
-        for gradient in &mut proxies.gradients {
-            gradient.turns.iter_mut().for_each(|turn| turn.scale = 0.0);
-            let count = 3 * gradient.stretch_joints.len();
-            gradient.stretch[..count].fill([0.0; 6]);
+        for patch in &mut proxies.patches {
+            patch.turns.iter_mut().for_each(|turn| turn.scale = 0.0);
+            let count = 9 * patch.stretch_joints.len();
+            patch.stretch[..count].fill([0.0; 12]);
         }
         assert_eq!(blocks(&skin), (0, 0), "all are bones' matrices");
     }
@@ -524,10 +535,10 @@ mod tests {
         let (mut skin, palette) = character(20, 16);
         let before = PackedProxies::new(&skin).expect("fits").packed;
         let proxies = skin.proxies.as_mut().expect("made with them");
-        let width = 3 * proxies.gradients.len();
-        // The first gradient moves the ninth proxy alone.
+        let width = COLUMNS * proxies.patches.len();
+        // The first patch moves the ninth proxy alone.
         for row in (0..80).filter(|row| row / 4 != 8) {
-            proxies.from_gradients[row * width..][..3].fill(0.0);
+            proxies.from_patches[row * width..][..3].fill(0.0);
         }
         let mut packed = PackedProxies::new(&skin).expect("fits");
         let dropped = before.columns.len() - packed.packed.columns.len();

@@ -1,4 +1,4 @@
-//! What proxy bones are placed from, sixteen joints or gradients at a time.
+//! What proxy bones are placed from, sixteen joints or patches at a time.
 
 use glam::{DMat3, DVec3, Mat4, Vec4};
 
@@ -10,12 +10,17 @@ use super::lane_math::{
 };
 use super::plane::{BLOCK, BlockXyz, Plane};
 use crate::math::nearest_rotation;
-use crate::rig::{BoneId, GradientPredictor, JointReading, Skeleton};
+use crate::rig::{BoneId, JointReading, PatchPredictor, Skeleton};
 
 /// Sixteen 3×3 matrices, row by row.
 pub(super) type MatrixPlanes = [[Plane; 3]; 3];
 
 pub(super) const ZERO: MatrixPlanes = [[Plane::ZERO; 3]; 3];
+
+/// Sixteen 3×4 matrices, row by row.
+pub(super) type AffinePlanes = [[Plane; 4]; 3];
+
+pub(super) const AFFINE_ZERO: AffinePlanes = [[Plane::ZERO; 4]; 3];
 
 /// Sixteen joints whose turns are read. The last block is filled up with its last joint.
 #[derive(Debug)]
@@ -39,17 +44,26 @@ struct ExactJoint {
     parent: DMat3,
 }
 
-/// Sixteen gradients that follow joints. The last block is filled up with its last gradient.
+/// Sixteen patches that follow joints. The last block is filled up with its last patch.
 #[derive(Debug)]
-pub(super) struct GradientBlock {
-    frames: [u16; BLOCK],
-    /// `lin(Ĝ_a⁻¹)`.
-    rest_inverse: MatrixPlanes,
-    /// `u W` of every first turn, then of every second, …; 0 where a gradient has fewer.
+pub(super) struct PatchBlock {
+    /// Every first bone of the frames, then every second, …; weight 0 where a frame has fewer.
+    frames: Vec<FramePlanes>,
+    pivots: BlockXyz,
+    /// `u W` of every first turn, then of every second, …; 0 where a patch has fewer.
     turns: Vec<TurnPlanes>,
     stretches: Vec<StretchPlanes>,
-    /// What the stretch is when no joint turns.
-    constant: [Plane; 6],
+    /// `[X | x]` when no joint turns, column by column.
+    constant: [Plane; 12],
+}
+
+/// `w Ĝ⁻¹` of sixteen bones, and `w`.
+#[derive(Debug)]
+struct FramePlanes {
+    bones: [u16; BLOCK],
+    linear: MatrixPlanes,
+    offset: BlockXyz,
+    weight: Plane,
 }
 
 #[derive(Debug)]
@@ -58,11 +72,11 @@ struct TurnPlanes {
     matrix: MatrixPlanes,
 }
 
-/// Shares of the three components of a joint's turn in the six numbers of a symmetric matrix.
+/// Shares of the nine inputs of a joint in the twelve numbers of `[X | x]`.
 #[derive(Debug)]
 struct StretchPlanes {
     joints: [u16; BLOCK],
-    shares: [[Plane; 6]; 3],
+    shares: [[Plane; 12]; 9],
 }
 
 fn set(planes: &mut MatrixPlanes, lane: usize, m: &DMat3) {
@@ -88,9 +102,9 @@ fn rest_inverse(skeleton: &Skeleton, bone: BoneId) -> DMat3 {
     skeleton.bones()[bone.index()].bone_from_rest.matrix3
 }
 
-/// `lin(G)` of sixteen bones.
+/// The first `N` columns of `G` of sixteen bones.
 #[inline(always)]
-fn gather(palette: &[Mat3x4], bones: &[u16; BLOCK], planes: &mut MatrixPlanes) {
+fn gather<const N: usize>(palette: &[Mat3x4], bones: &[u16; BLOCK], planes: &mut [[Plane; N]; 3]) {
     for (group, bones) in bones.as_chunks::<4>().0.iter().enumerate() {
         let matrices = [
             &palette[usize::from(bones[0])],
@@ -99,7 +113,7 @@ fn gather(palette: &[Mat3x4], bones: &[u16; BLOCK], planes: &mut MatrixPlanes) {
             &palette[usize::from(bones[3])],
         ];
         for r in 0..3 {
-            // A row of each of four bones becomes a number of all four, three times.
+            // A row of each of four bones becomes a number of all four, once per column.
             let rows = Mat4::from_cols(
                 Vec4::from_slice(&matrices[0][4 * r..4 * r + 4]),
                 Vec4::from_slice(&matrices[1][4 * r..4 * r + 4]),
@@ -107,11 +121,9 @@ fn gather(palette: &[Mat3x4], bones: &[u16; BLOCK], planes: &mut MatrixPlanes) {
                 Vec4::from_slice(&matrices[3][4 * r..4 * r + 4]),
             );
             let of_four = rows.transpose();
-            for (c, numbers) in [of_four.x_axis, of_four.y_axis, of_four.z_axis]
-                .into_iter()
-                .enumerate()
-            {
-                numbers.write_to_slice(&mut planes[r][c].0[4 * group..4 * group + 4]);
+            for (c, plane) in planes[r].iter_mut().enumerate() {
+                let numbers = of_four.col(c);
+                numbers.write_to_slice(&mut plane.0[4 * group..4 * group + 4]);
             }
         }
     }
@@ -291,27 +303,45 @@ impl JointBlock {
     }
 }
 
-impl GradientBlock {
-    /// Packs at least 1 and at most sixteen gradients.
-    pub(super) fn new(skeleton: &Skeleton, gradients: &[GradientPredictor]) -> Self {
-        let gradients = lanes(gradients);
-        let most = |count: fn(&GradientPredictor) -> usize| {
-            gradients.iter().map(|g| count(g)).max().unwrap_or(0)
+impl PatchBlock {
+    /// Packs at least 1 and at most sixteen patches.
+    pub(super) fn new(skeleton: &Skeleton, patches: &[PatchPredictor]) -> Self {
+        let patches = lanes(patches);
+        let most = |count: fn(&PatchPredictor) -> usize| {
+            patches.iter().map(|p| count(p)).max().unwrap_or(0)
         };
         let mut block = Self {
-            frames: gradients.map(|g| g.frame.0),
-            rest_inverse: ZERO,
+            frames: Vec::new(),
+            pivots: [Plane::ZERO; 3],
             turns: Vec::new(),
             stretches: Vec::new(),
-            constant: [Plane::ZERO; 6],
+            constant: [Plane::ZERO; 12],
         };
-        for k in 0..most(|g| g.turns.len()) {
+        for k in 0..most(|p| p.frame.len()) {
+            let mut planes = FramePlanes {
+                bones: [0; BLOCK],
+                linear: ZERO,
+                offset: [Plane::ZERO; 3],
+                weight: Plane::ZERO,
+            };
+            for (lane, patch) in patches.iter().enumerate() {
+                if let Some(&(bone, weight)) = patch.frame.get(k) {
+                    let rest = &skeleton.bones()[bone.index()].bone_from_rest;
+                    planes.bones[lane] = bone.0;
+                    set(&mut planes.linear, lane, &(rest.matrix3 * weight));
+                    set_vector(&mut planes.offset, lane, rest.translation * weight);
+                    planes.weight.0[lane] = weight as f32;
+                }
+            }
+            block.frames.push(planes);
+        }
+        for k in 0..most(|p| p.turns.len()) {
             let mut planes = TurnPlanes {
                 joints: [0; BLOCK],
                 matrix: ZERO,
             };
-            for (lane, gradient) in gradients.iter().enumerate() {
-                if let Some(turn) = gradient.turns.get(k) {
+            for (lane, patch) in patches.iter().enumerate() {
+                if let Some(turn) = patch.turns.get(k) {
                     planes.joints[lane] = turn.joint;
                     let matrix = DMat3::from_cols(
                         turn.vector(DVec3::X),
@@ -323,49 +353,55 @@ impl GradientBlock {
             }
             block.turns.push(planes);
         }
-        for k in 0..most(|g| g.stretch_joints.len()) {
+        for k in 0..most(|p| p.stretch_joints.len()) {
             let mut planes = StretchPlanes {
                 joints: [0; BLOCK],
-                shares: [[Plane::ZERO; 6]; 3],
+                shares: [[Plane::ZERO; 12]; 9],
             };
-            for (lane, gradient) in gradients.iter().enumerate() {
-                if let Some(joint) = gradient.stretch_joints.get(k) {
+            for (lane, patch) in patches.iter().enumerate() {
+                if let Some(joint) = patch.stretch_joints.get(k) {
                     planes.joints[lane] = *joint;
-                    for (to, from) in planes.shares.iter_mut().zip(&gradient.stretch[3 * k..]) {
-                        set_six(to, lane, from);
+                    for (to, from) in planes.shares.iter_mut().zip(&patch.stretch[9 * k..]) {
+                        set_twelve(to, lane, from);
                     }
                 }
             }
             block.stretches.push(planes);
         }
-        for (lane, gradient) in gradients.iter().enumerate() {
-            let rest = rest_inverse(skeleton, gradient.frame);
-            set(&mut block.rest_inverse, lane, &rest);
-            set_six(
-                &mut block.constant,
-                lane,
-                &gradient.stretch[3 * gradient.stretch_joints.len()],
-            );
+        for (lane, patch) in patches.iter().enumerate() {
+            set_vector(&mut block.pivots, lane, patch.pivot);
+            let constant = &patch.stretch[9 * patch.stretch_joints.len()];
+            set_twelve(&mut block.constant, lane, constant);
         }
         block
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self) + size_of_val(&self.turns[..]) + size_of_val(&self.stretches[..])
+        size_of_val(self)
+            + size_of_val(&self.frames[..])
+            + size_of_val(&self.turns[..])
+            + size_of_val(&self.stretches[..])
     }
 
-    /// How many turns are gathered for each gradient.
+    /// How many turns are gathered for each patch.
     pub(super) fn slot_count(&self) -> usize {
         self.turns.len() + self.stretches.len()
     }
 
-    /// `lin(G)` of the frames.
-    #[inline(always)]
-    pub(super) fn gather(&self, palette: &[Mat3x4], frames: &mut MatrixPlanes) {
-        gather(palette, &self.frames, frames);
+    /// How many bones are gathered for each patch.
+    pub(super) fn frame_count(&self) -> usize {
+        self.frames.len()
     }
 
-    /// The turns that the gradients read, slot by slot.
+    /// `G` of the bones of the frames.
+    #[inline(always)]
+    pub(super) fn gather(&self, palette: &[Mat3x4], frames: &mut [AffinePlanes]) {
+        for (frame, planes) in self.frames.iter().zip(frames) {
+            gather(palette, &frame.bones, planes);
+        }
+    }
+
+    /// The turns that the patches read, slot by slot.
     #[inline(always)]
     pub(super) fn gather_turns(&self, turns: &[BlockXyz], slots: &mut [BlockXyz]) {
         let joints = self.turns.iter().map(|turn| &turn.joints);
@@ -375,33 +411,71 @@ impl GradientBlock {
         }
     }
 
-    /// `D` of every gradient, column by column, from what was gathered.
+    /// `D` of every patch, column by column, from what was gathered.
     #[inline(always)]
-    pub(super) fn gradients<S: Simd>(
+    pub(super) fn motions<S: Simd>(
         &self,
         simd: S,
-        frames: &MatrixPlanes,
+        frames: &[AffinePlanes],
         slots: &[BlockXyz],
         columns: &mut [BlockXyz],
     ) {
-        let mut local = ZERO;
+        let mut local = AFFINE_ZERO;
         self.local(simd, slots, &mut local);
         for part in 0..BLOCK / S::WIDTH {
-            let local = load(simd, &local, part);
-            let rest = load(simd, &self.rest_inverse, part);
-            let in_bone = multiply(simd, &rest, &local);
-            let gradient = multiply(simd, &load(simd, frames, part), &in_bone);
-            for c in 0..3 {
-                for r in 0..3 {
-                    simd.store(gradient[r][c], &mut columns[c][r], part);
+            let (linear, offset) = self.frame(simd, frames, part);
+            let (mut matrix, mut place) = (linear, offset);
+            for r in 0..3 {
+                for c in 0..3 {
+                    matrix[r][c] = simd.load(&local[r][c], part);
                 }
+                place[r] = simd.load(&local[r][3], part);
+            }
+            let matrix = multiply(simd, &linear, &matrix);
+            let place = transform(simd, &linear, place);
+            for r in 0..3 {
+                for c in 0..3 {
+                    simd.store(matrix[r][c], &mut columns[c][r], part);
+                }
+                simd.store(simd.add(place[r], offset[r]), &mut columns[3][r], part);
             }
         }
     }
 
-    /// `exp(ρ_1) exp(ρ_2) … S`.
+    /// `F = Σ w_a N_a`.
     #[inline(always)]
-    fn local<S: Simd>(&self, simd: S, slots: &[BlockXyz], local: &mut MatrixPlanes) {
+    fn frame<S: Simd>(
+        &self,
+        simd: S,
+        gathered: &[AffinePlanes],
+        part: usize,
+    ) -> (Matrix<S>, Vector<S>) {
+        let zero = simd.splat(0.0);
+        let (mut linear, mut offset) = ([[zero; 3]; 3], [zero; 3]);
+        for (frame, planes) in self.frames.iter().zip(gathered) {
+            let mut g = linear;
+            for r in 0..3 {
+                for c in 0..3 {
+                    g[r][c] = simd.load(&planes[r][c], part);
+                }
+            }
+            let product = multiply(simd, &g, &load(simd, &frame.linear, part));
+            let moved = transform(simd, &g, load_vector(simd, &frame.offset, part));
+            let weight = simd.load(&frame.weight, part);
+            for r in 0..3 {
+                for c in 0..3 {
+                    linear[r][c] = simd.add(linear[r][c], product[r][c]);
+                }
+                let place = simd.mul(simd.load(&planes[r][3], part), weight);
+                offset[r] = simd.add(offset[r], simd.add(moved[r], place));
+            }
+        }
+        (linear, offset)
+    }
+
+    /// `T(o) exp(ρ_1) exp(ρ_2) … [X | x]`.
+    #[inline(always)]
+    fn local<S: Simd>(&self, simd: S, slots: &[BlockXyz], local: &mut AffinePlanes) {
         let (turn_slots, stretch_slots) = slots.split_at(self.turns.len());
         let mut rotations = [Plane::ZERO, Plane::ZERO, Plane::ZERO, Plane([1.0; BLOCK])];
         for (k, (turn, vectors)) in self.turns.iter().zip(turn_slots).enumerate() {
@@ -424,11 +498,24 @@ impl GradientBlock {
         let mut stretches = self.constant;
         for (stretch, vectors) in self.stretches.iter().zip(stretch_slots) {
             for part in 0..BLOCK / S::WIDTH {
+                let [x, y, z] = load_vector(simd, vectors, part);
+                // As `stretch_inputs` has them.
+                let inputs = [
+                    x,
+                    y,
+                    z,
+                    simd.mul(x, x),
+                    simd.mul(y, y),
+                    simd.mul(z, z),
+                    simd.mul(y, z),
+                    simd.mul(x, z),
+                    simd.mul(x, y),
+                ];
                 for (k, plane) in stretches.iter_mut().enumerate() {
                     let mut sum = simd.load(plane, part);
-                    for (shares, vector) in stretch.shares.iter().zip(vectors) {
+                    for (shares, input) in stretch.shares.iter().zip(inputs) {
                         let share = simd.load(&shares[k], part);
-                        sum = simd.add(sum, simd.mul(share, simd.load(vector, part)));
+                        sum = simd.add(sum, simd.mul(share, input));
                     }
                     simd.store(sum, plane, part);
                 }
@@ -439,19 +526,26 @@ impl GradientBlock {
             for c in 0..4 {
                 q[c] = simd.load(&rotations[c], part);
             }
-            let mut s = [simd.splat(0.0); 6];
-            for k in 0..6 {
-                s[k] = simd.load(&stretches[k], part);
-            }
-            let [xx, yy, zz, yz, xz, xy] = s;
-            let stretch = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
             let rotation = rotation_matrix(simd, &q);
-            store(simd, &multiply(simd, &rotation, &stretch), local, part);
+            let pivot = load_vector(simd, &self.pivots, part);
+            for c in 0..4 {
+                let mut column = pivot;
+                for r in 0..3 {
+                    column[r] = simd.load(&stretches[3 * c + r], part);
+                }
+                let mut turned = transform(simd, &rotation, column);
+                for r in 0..3 {
+                    if c == 3 {
+                        turned[r] = simd.add(turned[r], pivot[r]);
+                    }
+                    simd.store(turned[r], &mut local[r][c], part);
+                }
+            }
         }
     }
 }
 
-fn set_six(planes: &mut [Plane; 6], lane: usize, values: &[f64; 6]) {
+fn set_twelve(planes: &mut [Plane; 12], lane: usize, values: &[f64; 12]) {
     for (plane, x) in planes.iter_mut().zip(values) {
         plane.0[lane] = *x as f32;
     }

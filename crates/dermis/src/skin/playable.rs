@@ -188,9 +188,7 @@ fn followed_by_proxies(skin: &Skin) -> Vec<BoneId> {
     };
     let bones = skin.skeleton.bones();
     let mut followed = vec![false; bones.len()];
-    let frames = proxies.gradients.iter().map(|g| g.frame);
-    let joints = proxies.joints.iter().flat_map(|j| [j.bone, j.parent]);
-    for named in frames.chain(joints).chain(proxies.sources.iter().copied()) {
+    for named in proxies.read_bones() {
         let mut next = Some(named);
         while let Some(bone) = next.filter(|bone| !followed[bone.index()]) {
             followed[bone.index()] = true;

@@ -227,8 +227,8 @@ mod tests {
         let carrier = skeleton.is_carrier(BoneId(2)).then_some(BoneId(2));
         let skeleton = Skeleton::new(bones).expect("as before");
         // Sheared, too.
-        let gradient = &mut proxies.as_mut().expect("it has one").gradients[0];
-        gradient.stretch[0][5] = 0.4;
+        let patch = &mut proxies.as_mut().expect("it has one").patches[0];
+        patch.stretch[0][3] = 0.4;
         let skin = Skin::new(skeleton.with_carriers(carrier), program, Vec::new())
             .and_then(|skin| skin.with_proxies(proxies.expect("it has one")))
             .expect("a skin");

@@ -3,7 +3,7 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::rig::{BoneId, GradientPredictor, JointReading, PredictedTurn, ProxyBones, Skeleton};
+use crate::rig::{BoneId, JointReading, PatchPredictor, PredictedTurn, ProxyBones, Skeleton};
 use crate::skin::{Skin, SsdProgram, VertexProgram, Weight};
 
 /// Sizes of the proxies.
@@ -11,10 +11,9 @@ use crate::skin::{Skin, SsdProgram, VertexProgram, Weight};
 pub struct ProxyOptions {
     /// Proxy bones; at least 1, default 20.
     pub proxy_count: usize,
-    /// Gradients, every fourth of them fixed in the frame of a bone; default 20.
-    pub gradient_count: usize,
-    /// Bones whose matrices enter directly; at most all of the skeleton, default 10. Without them proxies
-    /// stay behind when the character goes.
+    /// Patches, every fourth of them fixed in the frame of a bone; default 20.
+    pub patch_count: usize,
+    /// Bones whose matrices enter directly; at most all of the skeleton, default 10.
     pub source_count: usize,
     /// What chance depends on; default 1.
     pub seed: u64,
@@ -24,7 +23,7 @@ impl Default for ProxyOptions {
     fn default() -> Self {
         Self {
             proxy_count: 20,
-            gradient_count: 20,
+            patch_count: 20,
             source_count: 10,
             seed: 1,
         }
@@ -33,9 +32,9 @@ impl Default for ProxyOptions {
 
 /// The same mesh on a skeleton with proxy bones, to which each vertex gives all influences but its first.
 ///
-/// At rest it is the rest mesh, unless there is neither a gradient nor a source. With sources, moving the
-/// whole character moves the skin and nothing else: the numbers of `C2` for the last columns of all
-/// sources sum to 0, 0, 0 and 1 in the four rows of a proxy. Any bone may act on any proxy, and no number
+/// At rest it is the rest mesh, unless there is neither a patch nor a source, and moving the whole character
+/// moves the skin and nothing else: the numbers for the last columns of all patches and sources sum to 0, 0, 0
+/// and 1 in the four rows of a proxy. Any bone may act on any proxy, and no number
 /// is 0.
 ///
 /// # Panics
@@ -73,25 +72,25 @@ pub fn proxied(skin: &Skin, options: &ProxyOptions) -> Skin {
             })
         })
         .collect();
-    let gradients: Vec<_> = (0..options.gradient_count)
+    let patches: Vec<_> = (0..options.patch_count)
         .map(|l| match l % 4 == 3 || joints.is_empty() {
-            true => GradientPredictor::rigid(chance.bone(posed)),
-            false => chance.gradient(posed, joints.len()),
+            true => chance.rigid_patch(posed),
+            false => chance.patch(posed, joints.len()),
         })
         .collect();
     let source_count = options.source_count.min(posed.bone_count());
     let sources: Vec<BoneId> = (0..source_count)
         .map(|s| BoneId((s * posed.bone_count() / source_count) as u16))
         .collect();
-    let (mut from_gradients, mut from_sources) = (Vec::new(), Vec::new());
+    let (mut from_patches, mut from_sources) = (Vec::new(), Vec::new());
     for center in &centers {
         for column in 0..4 {
             chance.push_row(
                 posed,
                 (column, *center),
-                gradients.len(),
+                (&patches, joints.len()),
                 &sources,
-                &mut from_gradients,
+                &mut from_patches,
                 &mut from_sources,
             );
         }
@@ -99,9 +98,9 @@ pub fn proxied(skin: &Skin, options: &ProxyOptions) -> Skin {
     let proxies = ProxyBones {
         bones,
         joints,
-        gradients,
+        patches,
         sources,
-        from_gradients,
+        from_patches,
         from_sources,
     };
     let mut made = skin.clone();
@@ -165,24 +164,40 @@ impl Chance {
         shares
     }
 
-    /// A gradient of one or two turns whose stretch depends on up to two joints.
-    fn gradient(&mut self, skeleton: &Skeleton, joint_count: usize) -> GradientPredictor {
-        let mut gradient = GradientPredictor::rigid(self.bone(skeleton));
+    /// A patch that moves with a blend of one to three bones.
+    fn rigid_patch(&mut self, skeleton: &Skeleton) -> PatchPredictor {
+        let middle = self.vector();
+        let mut patch = PatchPredictor::rigid(self.bone(skeleton), middle);
+        for _ in 0..self.below(3) {
+            patch.frame.push((self.bone(skeleton), 0.2));
+            patch.frame[0].1 -= 0.2;
+        }
+        patch
+    }
+
+    /// A patch of one or two turns whose stretch depends on up to two joints.
+    fn patch(&mut self, skeleton: &Skeleton, joint_count: usize) -> PatchPredictor {
+        let mut patch = self.rigid_patch(skeleton);
+        patch.pivot = self.vector();
+        // The middle stays where it is.
+        for (x, pivot) in patch.stretch[0][9..].iter_mut().zip(patch.pivot.to_array()) {
+            *x -= pivot;
+        }
         for _ in 0..1 + self.below(2) {
-            gradient.turns.push(PredictedTurn {
+            patch.turns.push(PredictedTurn {
                 joint: self.below(joint_count) as u16,
                 scale: 0.5 + 0.4 * self.number(),
                 offset: DQuat::from_scaled_axis(0.4 * self.vector()),
             });
         }
         for k in 0..self.below(3) {
-            gradient.stretch_joints.push(self.below(joint_count) as u16);
-            for row in 0..3 {
-                let shares = [(); 6].map(|()| 0.05 * self.number());
-                gradient.stretch.insert(3 * k + row, shares);
+            patch.stretch_joints.push(self.below(joint_count) as u16);
+            for row in 0..9 {
+                let shares = [(); 12].map(|()| 0.03 * self.number());
+                patch.stretch.insert(9 * k + row, shares);
             }
         }
-        gradient
+        patch
     }
 
     /// One row of `C1` and of `C2`, for one column of a proxy's matrix.
@@ -190,30 +205,31 @@ impl Chance {
         &mut self,
         skeleton: &Skeleton,
         (column, center): (usize, DVec3),
-        gradient_count: usize,
+        (patches, joint_count): (&[PatchPredictor], usize),
         sources: &[BoneId],
-        from_gradients: &mut Vec<f64>,
+        from_patches: &mut Vec<f64>,
         from_sources: &mut Vec<f64>,
     ) {
-        // What the row is at rest: a direction from gradients and from turned bones, or a place from
-        // points of bones. Everything else sums to nothing.
+        // What the row is at rest: a direction from patches and from turned bones, or a place from
+        // points of both. Everything else sums to nothing.
         let axis = DVec3::AXES.get(column).copied();
-        let of_gradients = match (sources.is_empty(), gradient_count) {
+        let of_patches = match (sources.is_empty(), patches.len()) {
             (_, 0) => 0.0,
             (true, _) => 1.0,
             (false, _) => 0.7,
         };
-        let whole = match (axis, sources.is_empty()) {
-            (Some(axis), _) => axis * of_gradients,
-            (None, true) => center,
-            (None, false) => DVec3::ZERO,
-        };
-        let parts = whole.to_array().map(|sum| self.shares(gradient_count, sum));
-        for l in 0..gradient_count {
-            from_gradients.extend(parts.iter().map(|part| part[l]));
+        let place = f64::from(u8::from(axis.is_none()));
+        let whole = axis.unwrap_or(DVec3::ZERO) * of_patches;
+        let parts = whole.to_array().map(|sum| self.shares(patches.len(), sum));
+        let places = self.shares(patches.len(), place * of_patches);
+        for (l, patch) in patches.iter().enumerate() {
+            let at_rest = patch.local(&vec![DVec3::ZERO; joint_count]).translation;
+            let part = DVec3::from_array([0, 1, 2].map(|c| parts[c][l]));
+            from_patches.extend((part + places[l] * (center - at_rest)).to_array());
+            from_patches.push(places[l]);
         }
-        let turned = self.shares(sources.len(), 1.0 - of_gradients);
-        let points = self.shares(sources.len(), f64::from(u8::from(axis.is_none())));
+        let turned = self.shares(sources.len(), 1.0 - of_patches);
+        let points = self.shares(sources.len(), place * (1.0 - of_patches));
         for (bone, (turned, point)) in sources.iter().zip(turned.iter().zip(&points)) {
             let bone_from_rest = &skeleton.bones()[bone.index()].bone_from_rest;
             let mut at = *point * bone_from_rest.transform_point3(center);
@@ -240,10 +256,10 @@ mod tests {
             influences: 3,
             bone_count: 12,
         });
-        for (gradient_count, source_count) in [(9, 5), (7, 0), (0, 12)] {
+        for (patch_count, source_count) in [(9, 5), (7, 0), (0, 12)] {
             let options = ProxyOptions {
                 proxy_count: 8,
-                gradient_count,
+                patch_count,
                 source_count,
                 ..ProxyOptions::default()
             };
@@ -257,9 +273,6 @@ mod tests {
             let bent = skin.evaluate(&body.pose).expect("fits");
             let off = bent.iter().zip(&plain).map(|(a, b)| a.distance(*b));
             assert!(off.fold(0.0, f64::max) > 0.01, "it is not the old skin");
-            if source_count == 0 {
-                continue;
-            }
             let mut moved = body.pose.clone();
             let motion = DAffine3::from_rotation_translation(
                 DQuat::from_rotation_y(1.0),

@@ -121,7 +121,7 @@ pub(crate) fn random_skin(dice: &mut Dice, size: Size, kind: Kind) -> (Skin, Pos
     if size.proxies > 0 && kind != Kind::DualQuaternion {
         let options = ProxyOptions {
             proxy_count: size.proxies,
-            gradient_count: dice.below(2 * size.proxies),
+            patch_count: dice.below(2 * size.proxies),
             source_count: 1 + dice.below(size.bones),
             seed: dice.next(),
         };

@@ -129,7 +129,7 @@ fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<(TriMesh, Skin, Pose
             proxy_count => {
                 let options = ProxyOptions {
                     proxy_count,
-                    gradient_count: proxy_count,
+                    patch_count: proxy_count,
                     source_count: 2 * proxy_count / 3,
                     ..ProxyOptions::default()
                 };

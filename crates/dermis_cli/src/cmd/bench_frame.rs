@@ -27,7 +27,7 @@ use crate::talk::{Talk, plural};
 #[serde(rename_all = "camelCase")]
 pub(super) struct WholeFrame {
     proxies: usize,
-    gradients: usize,
+    patches: usize,
     sources: usize,
     /// Of placing all proxies, on one thread.
     place_microseconds: f64,
@@ -100,11 +100,11 @@ pub(super) fn time(
     };
     Ok(Some(WholeFrame {
         proxies: proxies.bones.len(),
-        gradients: proxies.gradients.len(),
+        patches: proxies.patches.len(),
         sources: proxies.sources.len(),
         place_microseconds: place,
         rows,
-        matrix_bytes: 4 * (proxies.from_gradients.len() + proxies.from_sources.len()),
+        matrix_bytes: 4 * (proxies.from_patches.len() + proxies.from_sources.len()),
         weight_bytes: (4 + index) * program.weights.items().len(),
     }))
 }
@@ -141,15 +141,18 @@ fn on_posed_bones(skin: &Skin, program: &SsdProgram, proxies: &ProxyBones) -> an
 }
 
 /// All posed bones, those first whose matrices have the largest part in that of a proxy: as frames of
-/// gradients or as sources.
+/// patches or as sources.
 fn followed_bones(proxies: &ProxyBones, proxy: usize, posed_count: usize) -> Vec<BoneId> {
     let mut parts = vec![0.0; posed_count];
-    let (width1, width2) = (3 * proxies.gradients.len(), 4 * proxies.sources.len());
+    let (width1, width2) = (4 * proxies.patches.len(), 4 * proxies.sources.len());
     // The three columns that turn; where the proxy is depends on the unit of length.
     for row in 4 * proxy..4 * proxy + 3 {
-        let of_gradients = proxies.from_gradients[row * width1..(row + 1) * width1].chunks(3);
-        for (gradient, shares) in proxies.gradients.iter().zip(of_gradients) {
-            parts[gradient.frame.index()] += shares.iter().map(|c| c.abs()).sum::<f64>();
+        let of_patches = proxies.from_patches[row * width1..(row + 1) * width1].chunks(4);
+        for (patch, shares) in proxies.patches.iter().zip(of_patches) {
+            let part: f64 = shares[..3].iter().map(|c| c.abs()).sum();
+            for (bone, weight) in &patch.frame {
+                parts[bone.index()] += weight.abs() * part;
+            }
         }
         let of_sources = proxies.from_sources[row * width2..(row + 1) * width2].chunks(4);
         for (source, shares) in proxies.sources.iter().zip(of_sources) {
@@ -230,7 +233,7 @@ impl WholeFrame {
         let mut lines = vec![format!(
             "proxy bones: {} from {} and {}, placed in {:.1} µs; C1 and C2 {}, weights {}",
             self.proxies,
-            plural(self.gradients, "gradient"),
+            plural(self.patches, "patch"),
             plural(self.sources, "source bone"),
             self.place_microseconds,
             format_bytes(self.matrix_bytes as u64),
@@ -294,7 +297,7 @@ mod tests {
     fn the_ratio_and_the_sizes_are_said() {
         let report = WholeFrame {
             proxies: 60,
-            gradients: 1,
+            patches: 1,
             sources: 40,
             place_microseconds: 5.04,
             rows: vec![FrameRow {
@@ -309,7 +312,7 @@ mod tests {
         let lines = report.lines();
         assert_eq!(
             lines[0],
-            "proxy bones: 60 from 1 gradient and 40 source bones, placed in 5.0 µs; C1 and C2 2.0 KiB, \
+            "proxy bones: 60 from 1 patch and 40 source bones, placed in 5.0 µs; C1 and C2 2.0 KiB, \
              weights 100 bytes",
             "sizes"
         );

@@ -68,7 +68,7 @@ struct DriverInfo {
 #[serde(rename_all = "camelCase")]
 struct ProxyInfo {
     bones: usize,
-    gradients: usize,
+    patches: usize,
     joints: usize,
     sources: usize,
     /// Of C1 and C2, as the file has them.
@@ -161,11 +161,11 @@ fn describe(document: &Document) -> Info {
             .and_then(|skin| skin.proxies.as_ref())
             .map(|proxies| ProxyInfo {
                 bones: proxies.bones.len(),
-                gradients: proxies.gradients.len(),
+                patches: proxies.patches.len(),
                 joints: proxies.joints.len(),
                 sources: proxies.sources.len(),
                 matrix_bytes: size_of::<f32>()
-                    * (proxies.from_gradients.len() + proxies.from_sources.len()),
+                    * (proxies.from_patches.len() + proxies.from_sources.len()),
             }),
         clips: document.clips.iter().map(clip_info).collect(),
         frames: document.frames.len(),
@@ -297,7 +297,7 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
             format!(
                 "{} by {} of {} and by {}, {} of matrices",
                 proxies.bones,
-                plural(proxies.gradients, "gradient"),
+                plural(proxies.patches, "patch"),
                 plural(proxies.joints, "joint"),
                 plural(proxies.sources, "bone"),
                 format_bytes(proxies.matrix_bytes as u64)

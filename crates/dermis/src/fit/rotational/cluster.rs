@@ -321,3 +321,69 @@ fn neighbors(triangles: &[[u32; 3]], chosen: &[u32]) -> Vec<BTreeSet<u32>> {
     }
     neighbors
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A strip of squares along x, and what it becomes when each third moves by itself.
+    fn strip() -> (Vec<[u32; 3]>, Vec<DVec3>, Vec<DVec3>) {
+        let rest: Vec<DVec3> = (0..20)
+            .map(|i| DVec3::new((i / 2) as f64, (i % 2) as f64, 0.0))
+            .collect();
+        let triangles = (0..9u32)
+            .flat_map(|k| {
+                [
+                    [2 * k, 2 * k + 2, 2 * k + 1],
+                    [2 * k + 1, 2 * k + 2, 2 * k + 3],
+                ]
+            })
+            .collect();
+        let posed = (rest.iter())
+            .map(|p| match p.x {
+                x if x <= 3.0 => *p,
+                x if x <= 6.0 => DVec3::new(3.0, p.y, x - 3.0),
+                x => DVec3::new(x - 3.0, p.y, 3.0),
+            })
+            .collect();
+        (triangles, rest, posed)
+    }
+
+    #[test]
+    fn what_moves_as_one_is_joined_first() {
+        let (triangles, rest, posed) = strip();
+        let shapes = Shapes {
+            triangles: &triangles,
+            shapes: vec![&rest, &posed],
+        };
+        let joins = Joins::new(&shapes, (0..18).collect(), 1);
+        assert_eq!(joins.least_count(), 1, "it is connected");
+        let groups = joins.groups(3);
+        let expected: Vec<(u32, u32)> = (0..18).map(|t| (t, t / 6)).collect();
+        assert_eq!(groups, expected, "three stiff pieces");
+        assert_eq!(
+            joins.groups(18).len(),
+            18,
+            "each alone before the first join"
+        );
+        assert!(
+            joins.groups(40).iter().zip(0..).all(|(g, n)| g.1 == n),
+            "no more than that"
+        );
+    }
+
+    #[test]
+    fn islands_are_joined_at_last_and_a_part_of_the_triangles_may_be_left_out() {
+        let (triangles, rest, posed) = strip();
+        let shapes = Shapes {
+            triangles: &triangles,
+            shapes: vec![&rest, &posed],
+        };
+        // Without the middle of the strip.
+        let chosen: Vec<u32> = (0..4).chain(14..18).collect();
+        let joins = Joins::new(&shapes, chosen, 1);
+        assert_eq!(joins.least_count(), 1, "islands, too");
+        let groups: Vec<u32> = joins.groups(2).iter().map(|(_, g)| *g).collect();
+        assert_eq!(groups, [0, 0, 0, 0, 1, 1, 1, 1], "each island before both");
+    }
+}

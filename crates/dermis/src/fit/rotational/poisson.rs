@@ -135,3 +135,52 @@ impl PoissonSolver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A grid of 5 by 4 points.
+    fn grid() -> TriMesh {
+        let points =
+            (0..20).map(|i| DVec3::new((i % 5) as f64, (i / 5) as f64, (i % 3) as f64 * 0.2));
+        let mut triangles = Vec::new();
+        for i in (0..14u32).filter(|i| i % 5 != 4) {
+            triangles.extend([[i, i + 1, i + 5], [i + 1, i + 6, i + 5]]);
+        }
+        TriMesh::new(points.collect(), triangles).expect("a grid")
+    }
+
+    #[test]
+    fn true_gradients_give_the_shape_back() {
+        let mesh = grid();
+        let bent: Vec<DVec3> = (mesh.positions().iter())
+            .map(|p| DVec3::new(p.x.sin() * 3.0, p.y + 0.2 * p.x * p.x, p.z - p.y))
+            .collect();
+        let gradients =
+            crate::mesh::deformation_gradients(mesh.triangles(), mesh.positions(), &bent);
+        let gradients: Vec<DMat3> = gradients.into_iter().flatten().collect();
+        assert_eq!(gradients.len(), mesh.triangles().len(), "none is flat");
+        let mut is_held = vec![false; 20];
+        (is_held[0], is_held[13]) = (true, true);
+        let solver = PoissonSolver::new(&mesh, &is_held).expect("one part, two vertices held");
+        let mut found = vec![DVec3::ZERO; 20];
+        (found[0], found[13]) = (bent[0], bent[13]);
+        solver.solve(&gradients, &mut found);
+        for (a, b) in found.iter().zip(&bent) {
+            assert!(a.abs_diff_eq(*b, 1e-12), "{a}, not {b}");
+        }
+    }
+
+    #[test]
+    fn a_part_without_a_held_vertex_is_refused_and_one_without_a_free_one_is_left() {
+        let mesh = grid();
+        let error = PoissonSolver::new(&mesh, &[false; 20]).map(|_| ());
+        let error = error.expect_err("nothing says where it is").to_string();
+        assert!(error.contains("no vertex that is held"), "{error}");
+        let solver = PoissonSolver::new(&mesh, &[true; 20]).expect("nothing to solve");
+        let mut positions = mesh.positions().to_vec();
+        solver.solve(&vec![DMat3::ZERO; mesh.triangles().len()], &mut positions);
+        assert_eq!(positions, mesh.positions(), "all are held");
+    }
+}

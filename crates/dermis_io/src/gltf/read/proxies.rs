@@ -26,19 +26,19 @@ pub(super) fn restore(
     let Some([c1, c2]) = record.matrix_sizes() else {
         return Err("their matrices are too large".to_owned());
     };
-    let read = |accessor: Option<usize>, shape: &str, count: usize| match accessor {
+    let read = |accessor: Option<usize>, count: usize| match accessor {
         None if count == 0 => Ok(Vec::new()),
-        None => Err(format!("a matrix of {count} {shape} is missing")),
+        None => Err(format!("a matrix of {count} VEC4 is missing")),
         Some(accessor) => {
             let count = Count::ExactlyBacked(count);
-            let numbers = accessors.finite(accessor, "proxy bones", &[shape], count);
+            let numbers = accessors.finite(accessor, "proxy bones", &["VEC4"], count);
             let numbers = numbers.map_err(|fault: Fault| fault.to_string())?;
             Ok(numbers.values.into_iter().map(f64::from).collect())
         }
     };
-    let from_gradients = read(record.from_gradients, "VEC3", c1)?;
-    let from_sources = read(record.from_sources, "VEC4", c2)?;
-    let proxies = record.to_proxies(from_gradients, from_sources)?;
+    let from_patches = read(record.from_patches, c1)?;
+    let from_sources = read(record.from_sources, c2)?;
+    let proxies = record.to_proxies(from_patches, from_sources)?;
     match proxies.check(&skin.skeleton) {
         Ok(()) => Ok(proxies),
         Err(error) => Err(error.to_string()),

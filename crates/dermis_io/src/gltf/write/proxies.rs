@@ -25,10 +25,7 @@ pub(super) fn with_placed_proxies(skin: &Skin) -> Result<Cow<'_, Skin>, Fault> {
 
 /// Every bone that proxies read, and they themselves.
 pub(super) fn named_bones(proxies: &ProxyBones) -> impl Iterator<Item = BoneId> {
-    let frames = proxies.gradients.iter().map(|g| g.frame);
-    let joints = proxies.joints.iter().flat_map(|j| [j.bone, j.parent]);
-    let lists = proxies.bones.iter().chain(&proxies.sources).copied();
-    lists.chain(frames).chain(joints)
+    proxies.bones.iter().copied().chain(proxies.read_bones())
 }
 
 /// Adds the matrices of proxies, and returns what the block says of them, bones by their joints.
@@ -37,8 +34,8 @@ pub(super) fn add_proxies(
     proxies: &ProxyBones,
     joints: &Joints,
 ) -> Result<ProxyRecord, Fault> {
-    let c1 = add_matrix::<3>(builder, "C1", &proxies.from_gradients)?;
-    let c2 = add_matrix::<4>(builder, "C2", &proxies.from_sources)?;
+    let c1 = add_matrix(builder, "C1", &proxies.from_patches)?;
+    let c2 = add_matrix(builder, "C2", &proxies.from_sources)?;
     let mut record = ProxyRecord::new(proxies, c1, c2);
     for bone in record.bones_mut() {
         *bone = BoneId(joints.of_bone(bone.0));
@@ -46,17 +43,13 @@ pub(super) fn add_proxies(
     Ok(record)
 }
 
-/// Adds numbers in elements of `N`; glTF has no empty accessors.
-fn add_matrix<const N: usize>(
-    builder: &mut Builder,
-    name: &str,
-    numbers: &[f64],
-) -> Result<Option<usize>, Fault> {
-    let (elements, _) = numbers.as_chunks::<N>();
+/// Adds numbers in elements of four; glTF has no empty accessors.
+fn add_matrix(builder: &mut Builder, name: &str, numbers: &[f64]) -> Result<Option<usize>, Fault> {
+    let (elements, _) = numbers.as_chunks::<4>();
     if elements.is_empty() {
         return Ok(None);
     }
-    let elements: Vec<[f32; N]> = elements.iter().map(|e| e.map(|x| x as f32)).collect();
+    let elements: Vec<[f32; 4]> = elements.iter().map(|e| e.map(|x| x as f32)).collect();
     let what = format!("{name} of the proxy bones");
     let accessor = builder.floats(&what, &elements, Use::Other)?;
     Ok(Some(accessor.value()))

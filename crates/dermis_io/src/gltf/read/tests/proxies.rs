@@ -23,8 +23,10 @@ pub(super) fn proxied() -> File {
     let identity: Vec<f32> = (0..16).map(|i| f32::from(u8::from(i % 5 == 0))).collect();
     let binds = file.floats("MAT4", &identity.repeat(3));
     let unit = |row: usize, width: usize| (0..width).map(move |c| f32::from(u8::from(c == row)));
-    let c1: Vec<f32> = (0..4).flat_map(|row| unit(row, 3)).collect();
-    let c1 = file.floats("VEC3", &c1);
+    // Turned as the patch, and none of its place.
+    let mut c1: Vec<f32> = (0..4).flat_map(|row| unit(row, 4)).collect();
+    c1[15] = 0.0;
+    let c1 = file.floats("VEC4", &c1);
     let mut c2 = [0.0; 32];
     // At the bone's origin.
     c2[31] = 1.0;
@@ -37,17 +39,21 @@ pub(super) fn proxied() -> File {
         "samplers": [{"input": times, "output": turns}],
     });
     file.push("animations", animation);
+    let mut stretch = vec![[0.0; 12]; 10];
+    stretch[0][0] = 0.1;
+    [0, 4, 8].into_iter().for_each(|d| stretch[9][d] = 1.0);
     let proxies = json!({
         "bones": [2],
         "joints": [{"bone": 1, "parent": 0, "middle": [0.5, 0, 0]}],
-        "gradients": [{
-            "frame": 0,
+        "patches": [{
+            "frame": [[0, 1.0]],
+            "pivot": [0, 0, 0],
             "turns": [{"joint": 0, "scale": 0.5, "offset": [0, 0, 0, 1]}],
             "stretchJoints": [0],
-            "stretch": [[0.1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0]],
+            "stretch": stretch,
         }],
         "sources": [0, 1],
-        "fromGradients": c1,
+        "fromPatches": c1,
         "fromSources": c2,
     });
     let block = json!({
@@ -91,8 +97,8 @@ fn claims_without_bytes_are_left() {
     proxies["bones"] = long(20_000);
     proxies["sources"] = long(20_000);
     proxies["fromSources"] = zeros.into();
-    proxies["gradients"] = json!([]);
-    proxies["fromGradients"] = Value::Null;
+    proxies["patches"] = json!([]);
+    proxies["fromPatches"] = Value::Null;
     let mut unbacked = proxied();
     let zeros = json!({"componentType": 5126, "count": 8, "type": "VEC4"});
     let zeros = unbacked.push("accessors", zeros);
