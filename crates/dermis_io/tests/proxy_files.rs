@@ -330,14 +330,14 @@ fn blocks_that_do_not_fit_are_left_with_a_note_and_the_clips_play_on() {
         ("expected 180 elements, found 144", |p| {
             p["sources"] = json!([0, 1, 2, 3, 0])
         }),
-        ("expected VEC4, found VEC3", |p| {
+        ("expected 144 elements, found 324", |p| {
             p["fromSources"] = p["fromPatches"].clone();
         }),
-        ("expected VEC3, found MAT4", |p| p["fromPatches"] = json!(2)),
+        ("expected VEC4, found MAT4", |p| p["fromPatches"] = json!(2)),
         ("an accessor index below", |p| {
             p["fromPatches"] = json!(99_999)
         }),
-        ("a matrix of 324 VEC3 is missing", |p| {
+        ("a matrix of 324 VEC4 is missing", |p| {
             p["fromPatches"] = Value::Null
         }),
         ("was ignored: invalid", |p| p["fromPatches"] = json!(-1)),

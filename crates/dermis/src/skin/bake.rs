@@ -161,7 +161,8 @@ fn proxy_channels(proxy: BoneId, times: &[f64], poses: &[Pose]) -> Vec<Channel> 
     let carrier = BoneId(proxy.0 - 1);
     let places = poses.iter().map(|p| p.parent_from_bone[carrier.index()]);
     let matrices: Vec<DMat3> = places.clone().map(|place| place.matrix3).collect();
-    let keys = split_track(&matrices, Nodes::Two, 0.0);
+    // Shear that is rounding turns nothing.
+    let keys = split_track(&matrices, Nodes::Two, 1e-13);
     let time = |frame: f64| {
         let (k, part) = (frame.floor() as usize, frame.fract());
         match times.get(k + 1) {

@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3};
 
 use crate::fit::FitError;
-use crate::mesh::TriMesh;
+use crate::mesh::{Topology, TriMesh};
 use crate::solve::{LowerColumns, SparseCholesky};
 
 /// Puts triangles with given gradients together to a mesh, some of whose vertices are held.
@@ -31,6 +31,22 @@ impl PoissonSolver {
     /// When `is_held` has not one entry per vertex.
     pub fn new(mesh: &TriMesh, is_held: &[bool]) -> Result<Self, FitError> {
         assert_eq!(is_held.len(), mesh.vertex_count(), "one entry per vertex");
+        let bad = |problem: &str| FitError::BadOption {
+            option: "held vertices",
+            problem: problem.to_owned(),
+        };
+        // Rounding may make a factor of a singular matrix, so this is looked up.
+        let topology = Topology::new(mesh.vertex_count(), mesh.triangles());
+        let mut has_held = vec![false; topology.component_count()];
+        for (&part, &held) in topology.component_of_vertex().iter().zip(is_held) {
+            if let Some(has_held) = has_held.get_mut(part as usize) {
+                *has_held |= held;
+            }
+        }
+        let loose = topology.unreferenced_vertices().iter();
+        if has_held.contains(&false) || loose.into_iter().any(|&i| !is_held[i as usize]) {
+            return Err(bad("a part of the mesh has no vertex that is held"));
+        }
         let mut unknown_count = 0;
         let unknowns: Vec<Option<usize>> = (is_held.iter())
             .map(|&held| {
@@ -73,17 +89,9 @@ impl PoissonSolver {
         while lower.starts.len() <= unknown_count {
             lower.starts.push(lower.rows.len());
         }
-        let bad = |problem: String| FitError::BadOption {
-            option: "held vertices",
-            problem,
-        };
         let factor = match unknown_count {
             0 => None,
-            _ => Some(SparseCholesky::new(lower).map_err(|error| {
-                bad(format!(
-                    "{error}: a part of the mesh has no vertex that is held"
-                ))
-            })?),
+            _ => Some(SparseCholesky::new(lower).map_err(|error| bad(&error.to_string()))?),
         };
         Ok(Self {
             unknowns,
