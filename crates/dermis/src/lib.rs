@@ -56,6 +56,7 @@ pub mod fit;
 mod math;
 pub mod measure;
 pub mod mesh;
+pub mod metric;
 pub mod normal;
 mod par;
 pub mod pose_space;

@@ -1,10 +1,12 @@
 //! What glam lacks: the rotation nearest to a matrix, its singular values, and the rigid motion
-//! nearest to point pairs.
+//! nearest to point pairs; numbers that look random.
 
 mod orthogonal_columns;
 mod polar;
+mod random;
 mod rigid;
 
 pub(crate) use orthogonal_columns::{largest_stretch, orthogonal_columns};
 pub(crate) use polar::nearest_rotation;
+pub(crate) use random::Random;
 pub(crate) use rigid::PointPairs;
