@@ -50,6 +50,7 @@
 //! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
 //! rayon pool. Results are the same, bit for bit, on any number of threads and without it.
 
+pub mod bounds;
 pub mod compare;
 pub mod example;
 pub mod fit;

@@ -35,7 +35,6 @@ pub use moments::JointMoments;
 pub use normalized::NormalizedCoordinates;
 pub use pose_metric::PoseMetric;
 pub use triangle::TriangleGram;
-pub(crate) use vector::project;
 pub use vector::{AnimationVector, SurfacePoint, between};
 
 use crate::rig::RigError;
