@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use dermis::bounds::{BoneBoxes, coefficient_ranges, sampled_ball, vertex_balls};
+use dermis::bounds::{BoneBoxes, coefficient_ranges, extreme_poses, sampled_ball, vertex_balls};
 use dermis::mesh::{enclosing_ball, enclosing_ball_of_balls};
 use dermis::metric::{
     AnimationVector, JointModel, ModelKind, PoseMetric, model_from_limits, models_from_poses,
@@ -20,8 +20,9 @@ use dermis_io::Document;
 
 /// Pairs of vertices per file.
 const PAIRS: usize = 2000;
-/// Poses drawn from limits to see how large the best ball is.
-const DRAWN: usize = 400;
+/// Legal poses, drawn and searched for, that say how large the best ball is at least.
+const DRAWN: usize = 200;
+const SEARCHED: usize = 400;
 /// Share of joints at an end of their range in those poses.
 const EXTREME: f64 = 0.7;
 
@@ -167,8 +168,10 @@ fn bounds(documents: &[(String, Document)]) {
         let ms = 500.0 * start.elapsed().as_secs_f64();
         let best = |limits: &[JointLimits]| {
             let legal = LegalPoses::new(&skin.skeleton, limits, EXTREME, 1).expect("limits");
-            let drawn: Vec<Pose> = legal.take(DRAWN).collect();
-            sampled_ball(skin, &drawn, None).expect("they fit").radius
+            let mut found: Vec<Pose> = legal.take(DRAWN).collect();
+            let balls = vertex_balls(skin, limits, &ranges).expect("linear");
+            found.extend(extreme_poses(skin, limits, &balls, SEARCHED).expect("linear"));
+            sampled_ball(skin, &found, None).expect("they fit").radius
         };
         let (best_any, best_limited) = (best(&free), best(&limits));
         let clips = sampled_ball(skin, &poses, None).expect("they fit").radius;

@@ -2,10 +2,10 @@
 
 use dermis::VertexProgram;
 use dermis::measure::Measures;
-use dermis::rig::{DerivedBone, JointStatistics};
+use dermis::rig::{DerivedBone, JointLimits, JointStatistics};
 use serde::{Deserialize, Serialize};
 
-use crate::DriverRecord;
+use crate::{BoundsRecord, DriverRecord};
 
 /// What the `DERMIS_skin` extension says about a skin.
 ///
@@ -46,6 +46,12 @@ pub struct SkinRecord {
     /// How far each joint went in the poses that the skin was fitted to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<JointStatistics>,
+    /// What each joint may do, where that was given; bounds hold within it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<JointLimits>,
+    /// Spheres that hold the skin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<BoundsRecord>,
 }
 
 /// The kinds of model that a file can hold.
@@ -79,7 +85,7 @@ impl SkinRecord {
     /// Name of the extension.
     pub const EXTENSION: &'static str = "DERMIS_skin";
     /// The version that this build writes.
-    pub const VERSION: u32 = 3;
+    pub const VERSION: u32 = 4;
 }
 
 impl Default for SkinRecord {
@@ -97,6 +103,8 @@ impl Default for SkinRecord {
             derived: Vec::new(),
             drivers: Vec::new(),
             joints: Vec::new(),
+            limits: Vec::new(),
+            bounds: None,
         }
     }
 }

@@ -19,6 +19,7 @@
 mod bone_boxes;
 mod derived;
 mod driven;
+mod extreme;
 mod frustum;
 mod joint_bound;
 mod propagate;
@@ -27,6 +28,7 @@ mod skin_balls;
 pub use bone_boxes::BoneBoxes;
 pub use derived::complete_limits;
 pub use driven::coefficient_ranges;
+pub use extreme::{extreme_poses, far_pose};
 pub use frustum::{Camera, Frustum};
 pub use joint_bound::turned_ball;
 pub use propagate::PoseBounds;

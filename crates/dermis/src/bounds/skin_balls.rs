@@ -6,7 +6,7 @@ use super::{BoundsError, PoseBounds, complete_limits};
 use crate::math::largest_stretch;
 use crate::mesh::{Ball, enclosing_ball};
 use crate::par;
-use crate::rig::{JointLimits, Pose};
+use crate::rig::{JointLimits, Pose, TurnLimits};
 use crate::skin::{Influence, LinearProgram, Skin};
 
 /// A ball for each vertex that holds it in every legal pose, with every coefficient in its range.
@@ -26,7 +26,17 @@ pub fn vertex_balls(
     ranges: &[[f64; 2]],
 ) -> Result<Vec<Ball>, BoundsError> {
     let program = skin.program.to_linear(&skin.skeleton)?;
-    let bounds = PoseBounds::new(&skin.skeleton, &complete_limits(skin, limits)?)?;
+    let limits = complete_limits(skin, limits)?;
+    let bounds = PoseBounds::new(&skin.skeleton, &limits)?;
+    // Balls follow the middle of each joint's turns. Where joints turn far, those about fixed joints
+    // are smaller: a ball that holds without limits holds with them.
+    let free: Vec<JointLimits> = (limits.iter())
+        .map(|joint| JointLimits {
+            turn: TurnLimits::Free,
+            ..joint.clone()
+        })
+        .collect();
+    let free = PoseBounds::new(&skin.skeleton, &free)?;
     if ranges.len() != program.corrections.len() {
         return Err(BoundsError::CountMismatch {
             what: "ranges of coefficients",
@@ -45,9 +55,16 @@ pub fn vertex_balls(
     let moving = moving_parts(&program, ranges);
     Ok(par::map(program.influences.len(), |i| {
         let range = program.influences.range(i);
-        let mut ball = bounds.ball(&middle[range]);
+        let (limited, anywhere) = (
+            bounds.ball(&middle[range.clone()]),
+            free.ball(&middle[range]),
+        );
+        let mut ball = match limited.radius <= anywhere.radius {
+            true => limited,
+            false => anywhere,
+        };
         for (half, terms) in &moving[i] {
-            ball.radius += half * bounds.norm(terms);
+            ball.radius += half * bounds.norm(terms).min(free.norm(terms));
         }
         ball
     }))

@@ -2,10 +2,10 @@
 
 use std::f64::consts::PI;
 
-use glam::{DAffine3, DMat3, DVec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use super::JointModel;
-use crate::rig::{JointLimits, TurnLimits};
+use crate::rig::{Hinge, JointLimits, JointStatistics, TurnLimits};
 
 /// `E[R]` of a rotation spread evenly over the legal ones.
 ///
@@ -69,6 +69,60 @@ pub fn model_from_limits(limits: &JointLimits) -> JointModel {
         },
         linear_square: DMat3::IDENTITY * mean_square,
         translation_covariance: DMat3::IDENTITY * variance,
+    }
+}
+
+/// What statistics over poses that are spread evenly over a joint's limits would say.
+///
+/// They count no pose. Rotation vectors are bounded by the largest angle along every axis.
+pub fn statistics_from_limits(limits: &JointLimits) -> JointStatistics {
+    let JointModel::Rotation {
+        mean,
+        linear_square,
+        ..
+    } = model_from_limits(limits)
+    else {
+        unreachable!("limits make rotations");
+    };
+    let (mean_rotation, hinge, most) = match limits.turn {
+        TurnLimits::Hinge {
+            center,
+            axis,
+            min_rad,
+            max_rad,
+            wobble_rad,
+        } => {
+            let (middle, half) = (0.5 * (min_rad + max_rad), 0.5 * (max_rad - min_rad));
+            let hinge = Hinge {
+                axis,
+                min_rad: -half,
+                max_rad: half,
+            };
+            let turned = center * DQuat::from_axis_angle(axis.normalize(), middle);
+            (turned, Some(hinge), (half + wobble_rad).min(PI))
+        }
+        turn => (
+            turn.center().unwrap_or(DQuat::IDENTITY),
+            None,
+            turn.largest_angle_rad(),
+        ),
+    };
+    let [least, largest] = limits.scale_range;
+    let rigid = (least - 1.0).abs() < 1e-6 && (largest - 1.0).abs() < 1e-6;
+    JointStatistics {
+        bone: limits.bone,
+        pose_count: 0,
+        mean_parent_from_bone: mean,
+        translation_deviation: limits.translation_radius * 0.6f64.sqrt(),
+        translation_radius: Some(limits.translation_radius),
+        linear_square: (!rigid).then_some(linear_square),
+        mirrored: least < 0.0,
+        mean_rotation,
+        rotation_min_rad: DVec3::splat(-most),
+        rotation_max_rad: DVec3::splat(most),
+        max_angle_rad: most,
+        hinge,
+        scale_range: [least.abs().min(largest.abs()), limits.largest_scale()],
     }
 }
 

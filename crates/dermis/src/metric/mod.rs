@@ -29,7 +29,7 @@ mod transform;
 mod triangle;
 mod vector;
 
-pub use expectation::{expected_rotation, model_from_limits};
+pub use expectation::{expected_rotation, model_from_limits, statistics_from_limits};
 pub use joint_model::{JointModel, ModelKind, models_from_poses};
 pub use moments::JointMoments;
 pub use normalized::NormalizedCoordinates;

@@ -1,0 +1,135 @@
+//! Which poses of a file are legal, and which it shows.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use dermis::rig::{JointLimits, JointStatistics, TurnLimits, free_joints, joint_statistics};
+use dermis::{Clip, Pose, Skin};
+use dermis_io::{Document, Format, LegalPoses};
+
+use crate::limits_file;
+
+/// Longest time between two poses that a clip is seen in, in seconds.
+const STEP: f64 = 1.0 / 60.0;
+/// Most poses of one clip.
+const MOST_POSES: usize = 20_000;
+
+/// A clip in rising order of time: at every key, and in between at least sixty times a second.
+///
+/// Between keys of lines a joint stays between the two, so limits taken at keys hold in between.
+pub(super) fn clip_poses(skin: &Skin, clip: &Clip) -> Vec<Pose> {
+    let mut times: Vec<f64> = clip
+        .channels
+        .iter()
+        .flat_map(|c| c.times())
+        .copied()
+        .collect();
+    let (start, end) = (clip.start(), clip.end());
+    let steps = (((end - start) / STEP).ceil() as usize).clamp(1, MOST_POSES);
+    times.extend((0..=steps).map(|n| start + (end - start) * n as f64 / steps as f64));
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    times.iter().map(|&time| skin.sample(clip, time)).collect()
+}
+
+/// Every pose that a file shows, clip by clip; frames of an npz count as one.
+pub(super) fn shown_poses(document: &Document, skin: &Skin) -> anyhow::Result<Vec<Vec<Pose>>> {
+    let mut clips: Vec<Vec<Pose>> = (document.clips.iter())
+        .map(|clip| clip_poses(skin, clip))
+        .collect();
+    if !document.frame_poses.is_empty() {
+        clips.push(document.frame_poses.clone());
+    }
+    for pose in clips.iter_mut().flatten() {
+        *pose = skin.complete_pose(pose)?;
+    }
+    Ok(clips)
+}
+
+/// Statistics over all of some clips.
+pub(super) fn seen_in(skin: &Skin, clips: &[Vec<Pose>]) -> Vec<JointStatistics> {
+    let poses: Vec<Pose> = clips.concat();
+    joint_statistics(&skin.skeleton, &poses)
+}
+
+/// Every rotation of every joint, which slides and stretches as in the clips.
+pub(super) fn any_rotation(skin: &Skin, seen: &[JointStatistics]) -> Vec<JointLimits> {
+    let mut limits = free_joints(&skin.skeleton);
+    for joint in seen {
+        limits[joint.bone.index()] = JointLimits {
+            turn: TurnLimits::Free,
+            ..JointLimits::from_statistics(joint)
+        };
+    }
+    limits.truncate(skin.posed_bone_count());
+    limits
+}
+
+/// The limits of a file's joints, and where they come from: a text file, the file itself, the
+/// statistics in it, or nothing.
+pub(super) fn limits_of(
+    document: &Document,
+    skin: &Skin,
+    file: Option<&Path>,
+    seen: &[JointStatistics],
+) -> anyhow::Result<(Vec<JointLimits>, LegalPoses)> {
+    let mut limits = any_rotation(skin, seen);
+    if let Some(path) = file {
+        let seen: Vec<JointLimits> = seen.iter().map(JointLimits::from_statistics).collect();
+        let read = limits_file::read(path, skin, &seen, &limits)?;
+        return Ok((read, LegalPoses::Limits));
+    }
+    let Some(record) = &document.record else {
+        return Ok((limits, LegalPoses::AnyRotation));
+    };
+    let known: Vec<JointLimits> = match record.limits.is_empty() {
+        false => record.limits.clone(),
+        true => record
+            .joints
+            .iter()
+            .map(JointLimits::from_statistics)
+            .collect(),
+    };
+    for joint in &known {
+        if let Some(limits) = limits.get_mut(joint.bone.index()) {
+            limits.clone_from(joint);
+        }
+    }
+    let kind = match (record.limits.is_empty(), record.joints.is_empty()) {
+        (false, _) => LegalPoses::Limits,
+        (true, false) => LegalPoses::Seen,
+        (true, true) => LegalPoses::AnyRotation,
+    };
+    Ok((limits, kind))
+}
+
+/// Refuses outputs that hold no record of a skin, before any work is done.
+pub(super) fn check_output(output: Option<&Path>) -> anyhow::Result<()> {
+    match output {
+        Some(path) if !matches!(Format::of(path)?, Format::Glb | Format::Gltf) => {
+            bail!("{}: this is written as .glb or .gltf", path.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a document that has a skin.
+pub(super) fn write(document: &Document, output: &Path) -> anyhow::Result<()> {
+    let mut document = document.clone();
+    frames_to_clip(&mut document)?;
+    dermis_io::write(output, &document, &dermis_io::WriteOptions::default())?;
+    Ok(())
+}
+
+/// Turns the poses of frames into a clip, for files that have a skin and no frames beside it.
+pub(super) fn frames_to_clip(document: &mut Document) -> anyhow::Result<()> {
+    let skin = document.skin.as_ref().context("the file has a skin")?;
+    if !document.frame_poses.is_empty() {
+        let fps = document.frames_per_second.unwrap_or(24.0);
+        let clip = Clip::from_poses("poses", &skin.skeleton, &document.frame_poses, fps)?;
+        document.clips.push(clip);
+    }
+    document.frames.clear();
+    document.frame_poses.clear();
+    Ok(())
+}
