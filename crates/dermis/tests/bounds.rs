@@ -3,10 +3,10 @@
 mod metric_support;
 
 use dermis::bounds::{
-    BoneBoxes, BoundsError, PoseBounds, coefficient_ranges, complete_limits, moved_ball,
-    sampled_ball, turned_ball, vertex_balls,
+    BoneBoxes, BoundsError, PoseBounds, coefficient_ranges, complete_limits, enclose,
+    extreme_poses, hold_vertices, moved_ball, sampled_ball, turned_ball,
 };
-use dermis::mesh::{Ball, enclosing_ball_of_balls};
+use dermis::mesh::Ball;
 use dermis::metric::AnimationVector;
 use dermis::pose_space::{Center, Control, Driver, Kernel};
 use dermis::rig::{
@@ -45,12 +45,14 @@ fn no_pose_leaves_its_ball(seed: u64, pose_count: usize) -> Result<(), TestCaseE
                 AnimationVector::combination([(1.0, &dice.animation_vector(6, weight)[..])])
             })
             .to_vec();
-        let balls: Vec<Ball> = vectors.iter().map(|s| bounds.ball(s.terms())).collect();
+        let balls: Vec<_> = vectors.iter().map(|s| bounds.holding(s.terms())).collect();
         for pose in poses(&skeleton, &limits, 0.5, pose_count) {
             let palette = skeleton.palette(&pose).expect("it fits");
-            for (s, ball) in vectors.iter().zip(&balls) {
+            for (s, held) in vectors.iter().zip(&balls) {
                 let at = s.project(&palette);
-                prop_assert!(holds(ball, at), "{at} outside {ball:?}");
+                for ball in &held.0 {
+                    prop_assert!(holds(ball, at), "{at} outside {ball:?}");
+                }
                 let most = bounds.norm(s.terms());
                 prop_assert!(
                     at.length() <= most * (1.0 + 1e-9),
@@ -241,31 +243,44 @@ fn balls_of_vertices_hold_morphs_and_derived_bones() {
     let limits = limited(&skin);
     let all = complete_limits(&skin, &limits).expect("four posed bones");
     assert_eq!(all.len(), 6, "two are derived");
-    let balls = vertex_balls(&skin, &limits, &[[-0.5, 2.0]]).expect("linear");
+    let balls = hold_vertices(&skin, &limits, &[[-0.5, 2.0]]).expect("linear");
     let rest_limits: Vec<JointLimits> = all.clone();
     let legal = LegalPoses::new(&skin.skeleton, &rest_limits, 0.6, 5).expect("all limits");
-    let whole = enclosing_ball_of_balls(&balls);
+    let whole = enclose(&balls);
     for (k, pose) in legal.take(3000).enumerate() {
         let mut posed = pose.clone();
         posed.parent_from_bone.truncate(4);
         let slider = [-0.5, 2.0, 0.4][k % 3];
         let positions = skin.evaluate(&pose_of(&posed, slider)).expect("it fits");
-        for (ball, at) in balls.iter().zip(&positions) {
-            assert!(holds(ball, *at), "{at} outside {ball:?}");
+        for (held, at) in balls.iter().zip(&positions) {
+            assert!(
+                held.0.iter().all(|ball| holds(ball, *at)),
+                "{at} outside {held:?}"
+            );
             assert!(holds(&whole, *at), "{at} outside {whole:?}");
         }
     }
-    let free = vertex_balls(&skin, &free_joints(&skin.skeleton), &[[-0.5, 2.0]]).expect("linear");
+    // Poses that were searched for come near it, and stay inside.
+    let mut far = extreme_poses(&skin, &limits, &balls, 100).expect("linear");
+    far.iter_mut()
+        .for_each(|pose| pose.coefficients = vec![2.0]);
+    let best = sampled_ball(&skin, &far, None).expect("they fit").radius;
     assert!(
-        enclosing_ball_of_balls(&free).radius > 1.2 * whole.radius,
+        best <= whole.radius && best > 0.6 * whole.radius,
+        "{best} of {}",
+        whole.radius
+    );
+    let free = hold_vertices(&skin, &free_joints(&skin.skeleton), &[[-0.5, 2.0]]).expect("linear");
+    assert!(
+        enclose(&free).radius > 1.2 * whole.radius,
         "limits make it smaller"
     );
-    let error = vertex_balls(&skin, &limits[..2], &[[0.0, 1.0]]).expect_err("two of four");
+    let error = hold_vertices(&skin, &limits[..2], &[[0.0, 1.0]]).expect_err("two of four");
     assert!(
         matches!(error, BoundsError::CountMismatch { .. }),
         "{error}"
     );
-    let error = vertex_balls(&skin, &limits, &[[1.0, 0.0]]).expect_err("a range the wrong way");
+    let error = hold_vertices(&skin, &limits, &[[1.0, 0.0]]).expect_err("a range the wrong way");
     assert!(
         matches!(error, BoundsError::BadRange { index: 0, .. }),
         "{error}"
@@ -310,7 +325,7 @@ fn what_cannot_be_bounded_is_refused_by_name() {
         }),
         ..skin.clone()
     };
-    let error = vertex_balls(&dual, &limited(&skin), &[[0.0, 1.0]]).expect_err("not linear");
+    let error = hold_vertices(&dual, &limited(&skin), &[[0.0, 1.0]]).expect_err("not linear");
     assert!(error.to_string().contains("dual quaternion"), "{error}");
     assert!(BoneBoxes::new(&dual).is_err(), "boxes neither");
 

@@ -8,8 +8,10 @@
 
 use std::path::Path;
 
-use dermis::bounds::{BoneBoxes, coefficient_ranges, extreme_poses, sampled_ball, vertex_balls};
-use dermis::mesh::{enclosing_ball, enclosing_ball_of_balls};
+use dermis::bounds::{
+    BoneBoxes, coefficient_ranges, enclose, extreme_poses, hold_vertices, sampled_ball,
+};
+use dermis::mesh::enclosing_ball;
 use dermis::metric::{
     AnimationVector, JointModel, ModelKind, PoseMetric, model_from_limits, models_from_poses,
 };
@@ -161,15 +163,15 @@ fn bounds(documents: &[(String, Document)]) {
             .collect();
         let start = std::time::Instant::now();
         let radius = |limits: &[JointLimits]| {
-            let balls = vertex_balls(skin, limits, &ranges).expect("linear");
-            enclosing_ball_of_balls(&balls).radius
+            let balls = hold_vertices(skin, limits, &ranges).expect("linear");
+            enclose(&balls).radius
         };
         let (any, limited) = (radius(&free), radius(&limits));
         let ms = 500.0 * start.elapsed().as_secs_f64();
         let best = |limits: &[JointLimits]| {
             let legal = LegalPoses::new(&skin.skeleton, limits, EXTREME, 1).expect("limits");
             let mut found: Vec<Pose> = legal.take(DRAWN).collect();
-            let balls = vertex_balls(skin, limits, &ranges).expect("linear");
+            let balls = hold_vertices(skin, limits, &ranges).expect("linear");
             found.extend(extreme_poses(skin, limits, &balls, SEARCHED).expect("linear"));
             sampled_ball(skin, &found, None).expect("they fit").radius
         };

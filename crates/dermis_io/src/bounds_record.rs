@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub struct BoundsRecord {
     /// What `legal` holds in.
-    pub assumes: LegalPoses,
+    pub assumes: AssumedPoses,
     /// Holds the skin in every legal pose; `None` for skins that are no sums of matrices times vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legal: Option<Ball>,
@@ -36,7 +36,7 @@ pub struct PartBounds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum LegalPoses {
+pub enum AssumedPoses {
     /// Every rotation of every joint, and translations and scales as in the clips.
     AnyRotation,
     /// Joint limits that were given.

@@ -18,7 +18,7 @@ mod record;
 mod sequence;
 
 pub use atomic::write_file;
-pub use bounds_record::{BoundsRecord, LegalPoses, PartBounds};
+pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
 pub use document::{Document, FileFacts, Frame};
 pub use driver_record::{ControlRecord, DriverRecord};
 pub use error::{Fault, IoError};

@@ -5,7 +5,7 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
-use super::{BoundsError, complete_limits};
+use super::{BoundsError, Holding, complete_limits};
 use crate::mesh::Ball;
 use crate::par;
 use crate::rig::{JointLimits, Pose, Skeleton, TurnLimits};
@@ -58,31 +58,34 @@ pub fn far_pose(
 
 /// Legal poses that stretch a skin out in many directions.
 ///
-/// For each direction the vertex whose ball reaches farthest is carried along it. `balls` are those
-/// of [`vertex_balls`](super::vertex_balls) with the same limits.
+/// For each direction the vertex that may reach farthest is carried along it. `held` is what
+/// [`hold_vertices`](super::hold_vertices) makes of the same limits.
 ///
 /// # Errors
 /// [`BoundsError::Skin`] and [`BoundsError::CountMismatch`].
 pub fn extreme_poses(
     skin: &Skin,
     limits: &[JointLimits],
-    balls: &[Ball],
+    held: &[Holding],
     direction_count: usize,
 ) -> Result<Vec<Pose>, BoundsError> {
     let program = skin.program.to_linear(&skin.skeleton)?;
     let limits = complete_limits(skin, limits)?;
-    if balls.len() != program.influences.len() {
+    if held.len() != program.influences.len() {
         return Err(BoundsError::CountMismatch {
-            what: "balls of vertices",
+            what: "vertices that are held",
             expected: program.influences.len(),
-            found: balls.len(),
+            found: held.len(),
         });
     }
     Ok(par::map(direction_count, |n| {
         let direction = even_direction(n, direction_count);
-        let reach = |ball: &Ball| ball.center.dot(direction) + ball.radius;
-        let vertex = (0..balls.len()).max_by(|&a, &b| {
-            let (a, b) = (reach(&balls[a]), reach(&balls[b]));
+        let reach = |held: &Holding| {
+            let reach = |ball: &Ball| ball.center.dot(direction) + ball.radius;
+            held.0.iter().map(reach).fold(f64::INFINITY, f64::min)
+        };
+        let vertex = (0..held.len()).max_by(|&a, &b| {
+            let (a, b) = (reach(&held[a]), reach(&held[b]));
             a.total_cmp(&b)
         });
         let point = vertex.map_or(&[][..], |vertex| program.influences.row(vertex));

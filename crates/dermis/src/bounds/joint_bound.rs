@@ -10,7 +10,7 @@ use glam::DVec3;
 use crate::mesh::Ball;
 use crate::rig::{JointLimits, TurnLimits};
 
-/// The smallest balls that we know to hold `{R c}` for every legal rotation `R`.
+/// The smallest ball that we know to hold `{R c}` for every legal rotation `R`.
 ///
 /// **Proof**, by kind of limits; `|R c| = |c|`, so the ball of radius `|c|` about the origin always
 /// holds, and the smallest of what follows is taken.
@@ -116,10 +116,19 @@ fn smaller(a: Ball, b: Ball) -> Ball {
 /// the radius; and `w t` adds its own ball. With free turns and no least scale this is \[Merry07\]
 /// Eq. 3.27, with `|w|` for `w`: weights of a difference can be negative.
 pub(super) fn carried(limits: &JointLimits, ball: &Ball, weight: f64) -> Ball {
+    carried_by(limits, &limits.turn, ball, weight)
+}
+
+/// As [`carried`], without the limits of the turn: about the joint.
+pub(super) fn carried_about(limits: &JointLimits, ball: &Ball, weight: f64) -> Ball {
+    carried_by(limits, &TurnLimits::Free, ball, weight)
+}
+
+fn carried_by(limits: &JointLimits, turn: &TurnLimits, ball: &Ball, weight: f64) -> Ball {
     let [least, most] = limits.scale_range;
     let (middle, half) = (0.5 * (least + most), 0.5 * (most - least));
     let spread = half * ball.center.length() + limits.largest_scale() * ball.radius;
-    let turned = turned_ball(&limits.turn, middle * ball.center);
+    let turned = turned_ball(turn, middle * ball.center);
     Ball {
         center: turned.center + weight * limits.translation,
         radius: turned.radius + spread + weight.abs() * limits.translation_radius,

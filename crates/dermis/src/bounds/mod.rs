@@ -9,8 +9,8 @@
 //!
 //! | | holds in | costs |
 //! | --- | --- | --- |
-//! | [`vertex_balls`] with [`free_joints`](crate::rig::free_joints) | every rotation of every joint | once |
-//! | [`vertex_balls`] with limits | every legal pose | once |
+//! | [`hold_vertices`] with [`free_joints`](crate::rig::free_joints) | every rotation of every joint | once |
+//! | [`hold_vertices`] with limits | every legal pose | once |
 //! | [`sampled_ball`] | the poses that are given | once |
 //! | [`BoneBoxes`] | every pose | a box per bone and frame |
 //!
@@ -21,6 +21,7 @@ mod derived;
 mod driven;
 mod extreme;
 mod frustum;
+mod holding;
 mod joint_bound;
 mod propagate;
 mod skin_balls;
@@ -30,9 +31,10 @@ pub use derived::complete_limits;
 pub use driven::coefficient_ranges;
 pub use extreme::{extreme_poses, far_pose};
 pub use frustum::{Camera, Frustum};
+pub use holding::{Holding, enclose};
 pub use joint_bound::turned_ball;
 pub use propagate::PoseBounds;
-pub use skin_balls::{moved_ball, sampled_ball, vertex_balls};
+pub use skin_balls::{hold_vertices, moved_ball, sampled_ball};
 
 use crate::rig::RigError;
 use crate::skin::SkinError;

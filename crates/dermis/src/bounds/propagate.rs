@@ -1,7 +1,10 @@
 //! Balls carried from bone to bone to the root: the worst case over all legal poses.
 
+use glam::DVec3;
+
 use super::BoundsError;
-use super::joint_bound::carried;
+use super::holding::Holding;
+use super::joint_bound::{carried, carried_about};
 use crate::mesh::Ball;
 use crate::rig::{JointLimits, Skeleton};
 use crate::skin::Influence;
@@ -11,6 +14,12 @@ use crate::skin::Influence;
 /// `G s = Σ_j G_j s_j` is summed up from the leaves to the root: what bone `j` and the bones below it
 /// contribute is a vector in `j`'s frame, somewhere in a ball, and the joint carries the ball to the
 /// parent's frame, where balls add up (\[Merry07\] Eq. 3.20). Weights need no ball: they only add up.
+///
+/// One ball is not enough. An arm that swings by 60° stays in a small ball about the middle of its
+/// swing, which reaches beyond the arm's length, and in a large one about the shoulder, which does not.
+/// So three are kept, all of which hold ([`Holding`]), and a joint may carry any of them with or
+/// without its limits: the one that follows the limits, the smallest, and the one that stays nearest
+/// to the joint.
 ///
 /// ```
 /// use dermis::bounds::PoseBounds;
@@ -38,7 +47,7 @@ pub struct PoseBounds {
 #[derive(Debug, Clone, Copy)]
 struct Part {
     bone: usize,
-    ball: Ball,
+    held: Holding,
     weight: f64,
 }
 
@@ -64,38 +73,42 @@ impl PoseBounds {
         })
     }
 
-    /// A ball that holds `G s` in every legal pose: where a point can be, or how two can be apart.
+    /// Balls that hold `G s` in every legal pose: where a point can be, or how two can be apart.
     ///
     /// Cost: O(bones between those of `s` and the root).
     ///
     /// # Panics
     /// When a bone does not exist.
-    pub fn ball(&self, s: &[Influence]) -> Ball {
+    pub fn holding(&self, s: &[Influence]) -> Holding {
         // By rising bone, so that the last one has everything below it.
         let mut parts: Vec<Part> = Vec::with_capacity(s.len() + 1);
-        let nothing = Ball {
-            center: glam::DVec3::ZERO,
-            radius: 0.0,
-        };
         for term in s {
-            let ball = Ball {
-                center: term.p.truncate(),
-                radius: 0.0,
-            };
-            add(&mut parts, term.bone.index(), &ball, term.p.w);
+            let point = Holding::point(term.p.truncate());
+            add(&mut parts, term.bone.index(), &point, term.p.w);
         }
-        let mut total = nothing;
+        let mut total = Holding::point(DVec3::ZERO);
         while let Some(part) = parts.pop() {
-            let ball = carried(&self.limits[part.bone], &part.ball, part.weight);
+            let limits = &self.limits[part.bone];
+            // Where the next joint will turn it about; a root's own place, where there is none.
+            let turned_about = match self.parents[part.bone] {
+                Some(_) => DVec3::ZERO,
+                None => part.weight * limits.translation,
+            };
+            let held = carry(limits, &part.held, part.weight, turned_about);
             match self.parents[part.bone] {
-                Some(parent) => add(&mut parts, parent, &ball, part.weight),
-                None => {
-                    total.center += ball.center;
-                    total.radius += ball.radius;
-                }
+                Some(parent) => add(&mut parts, parent, &held, part.weight),
+                None => total.add(&held),
             }
         }
         total
+    }
+
+    /// The smallest of the balls that hold `G s` in every legal pose.
+    ///
+    /// # Panics
+    /// When a bone does not exist.
+    pub fn ball(&self, s: &[Influence]) -> Ball {
+        self.holding(s).smallest()
     }
 
     /// `|s|₂,∞`: no legal pose makes `G s` longer.
@@ -103,8 +116,7 @@ impl PoseBounds {
     /// # Panics
     /// When a bone does not exist.
     pub fn norm(&self, s: &[Influence]) -> f64 {
-        let ball = self.ball(s);
-        ball.center.length() + ball.radius
+        self.holding(s).reach(DVec3::ZERO)
     }
 
     /// No legal pose brings two points farther apart than this.
@@ -116,18 +128,61 @@ impl PoseBounds {
     }
 }
 
-fn add(parts: &mut Vec<Part>, bone: usize, ball: &Ball, weight: f64) {
+/// What a joint does to balls that hold: each is carried with and without the limits of its turn, and
+/// of the six results, all of which hold, three are kept.
+fn carry(limits: &JointLimits, held: &Holding, weight: f64, turned_about: DVec3) -> Holding {
+    let limited = held.0.map(|ball| carried(limits, &ball, weight));
+    let about = held.0.map(|ball| carried_about(limits, &ball, weight));
+    let least = |size: &dyn Fn(&Ball) -> f64| {
+        let all = limited.iter().chain(&about);
+        *all.min_by(|a, b| size(a).total_cmp(&size(b)))
+            .expect("there are six")
+    };
+    let smallest = least(&|ball| ball.radius);
+    let nearest = least(&|ball| ball.center.distance(turned_about) + ball.radius);
+    Holding([
+        limited[0],
+        common_ball(&smallest, &nearest).unwrap_or(smallest),
+        nearest,
+    ])
+}
+
+/// The smallest ball around what two balls have in common, when it is smaller than both.
+///
+/// Where the plane of the circle in which two spheres meet lies between the centres, each ball's part
+/// beyond the plane is less than half of it, so both parts lie in the ball that has the circle for its
+/// equator: a point of the first part at height `h` above the plane has a squared distance of at most
+/// `r² − (x + h)² + h² ≤ r² − x²` from the circle's middle, `x ≥ 0` being the plane's distance from the
+/// first centre.
+fn common_ball(a: &Ball, b: &Ball) -> Option<Ball> {
+    let between = b.center - a.center;
+    let distance = between.length();
+    if distance == 0.0 || distance >= a.radius + b.radius {
+        return None;
+    }
+    let x = 0.5 * (distance * distance + a.radius * a.radius - b.radius * b.radius) / distance;
+    if !(0.0..=distance).contains(&x) {
+        return None;
+    }
+    // Rounding must not make a ball too small.
+    let squared = (a.radius * a.radius - x * x).max(0.0);
+    Some(Ball {
+        center: a.center + between * (x / distance),
+        radius: squared.sqrt() + 1e-12 * a.radius,
+    })
+}
+
+fn add(parts: &mut Vec<Part>, bone: usize, held: &Holding, weight: f64) {
     match parts.binary_search_by_key(&bone, |part| part.bone) {
         Ok(at) => {
-            parts[at].ball.center += ball.center;
-            parts[at].ball.radius += ball.radius;
+            parts[at].held.add(held);
             parts[at].weight += weight;
         }
         Err(at) => parts.insert(
             at,
             Part {
                 bone,
-                ball: *ball,
+                held: *held,
                 weight,
             },
         ),

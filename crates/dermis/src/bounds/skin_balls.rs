@@ -2,14 +2,15 @@
 
 use glam::{DAffine3, DVec3};
 
-use super::{BoundsError, PoseBounds, complete_limits};
+use super::{BoundsError, Holding, PoseBounds, complete_limits};
 use crate::math::largest_stretch;
 use crate::mesh::{Ball, enclosing_ball};
 use crate::par;
-use crate::rig::{JointLimits, Pose, TurnLimits};
+use crate::rig::{JointLimits, Pose};
 use crate::skin::{Influence, LinearProgram, Skin};
 
-/// A ball for each vertex that holds it in every legal pose, with every coefficient in its range.
+/// Balls that hold each vertex in every legal pose, with every coefficient in its range;
+/// [`enclose`](super::enclose) makes one ball of many.
 ///
 /// `limits` are those of all bones or of the posed ones; derived bones follow from them
 /// ([`complete_limits`]). `ranges` has one range per coefficient
@@ -20,23 +21,14 @@ use crate::skin::{Influence, LinearProgram, Skin};
 /// [`BoundsError::Skin`] for skins that are no sums of matrices times vectors, whose vertices these
 /// balls do not hold; [`BoundsError::CountMismatch`]; [`BoundsError::BadRange`]; and
 /// [`BoundsError::Rig`].
-pub fn vertex_balls(
+pub fn hold_vertices(
     skin: &Skin,
     limits: &[JointLimits],
     ranges: &[[f64; 2]],
-) -> Result<Vec<Ball>, BoundsError> {
+) -> Result<Vec<Holding>, BoundsError> {
     let program = skin.program.to_linear(&skin.skeleton)?;
     let limits = complete_limits(skin, limits)?;
     let bounds = PoseBounds::new(&skin.skeleton, &limits)?;
-    // Balls follow the middle of each joint's turns. Where joints turn far, those about fixed joints
-    // are smaller: a ball that holds without limits holds with them.
-    let free: Vec<JointLimits> = (limits.iter())
-        .map(|joint| JointLimits {
-            turn: TurnLimits::Free,
-            ..joint.clone()
-        })
-        .collect();
-    let free = PoseBounds::new(&skin.skeleton, &free)?;
     if ranges.len() != program.corrections.len() {
         return Err(BoundsError::CountMismatch {
             what: "ranges of coefficients",
@@ -55,18 +47,11 @@ pub fn vertex_balls(
     let moving = moving_parts(&program, ranges);
     Ok(par::map(program.influences.len(), |i| {
         let range = program.influences.range(i);
-        let (limited, anywhere) = (
-            bounds.ball(&middle[range.clone()]),
-            free.ball(&middle[range]),
-        );
-        let mut ball = match limited.radius <= anywhere.radius {
-            true => limited,
-            false => anywhere,
-        };
+        let mut held = bounds.holding(&middle[range]);
         for (half, terms) in &moving[i] {
-            ball.radius += half * bounds.norm(terms).min(free.norm(terms));
+            held.widen(half * bounds.norm(terms));
         }
-        ball
+        held
     }))
 }
 

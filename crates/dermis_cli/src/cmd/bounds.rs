@@ -4,9 +4,10 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use dermis::bounds::{
-    Camera, Frustum, coefficient_ranges, extreme_poses, sampled_ball, vertex_balls,
+    Camera, Frustum, Holding, coefficient_ranges, enclose, extreme_poses, hold_vertices,
+    sampled_ball,
 };
-use dermis::mesh::{Ball, enclosing_ball, enclosing_ball_of_balls};
+use dermis::mesh::{Ball, enclosing_ball};
 use dermis::rig::{JointLimits, LegalPoses};
 use dermis::{Pose, Skin};
 use dermis_io::{BoundsRecord, Document, PartBounds, SkinRecord};
@@ -54,6 +55,10 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     legal::check_output(args.output.as_deref())?;
     let mut document = dermis_io::read(&args.skin)?;
     talk.remark_notes(&document);
+    if args.output.is_some() && document.skin.is_some() {
+        // Poses of frames will be played as a clip, with what lies between them.
+        legal::frames_to_clip(&mut document)?;
+    }
     let skin = skin_of(&document)?.clone();
     if skin.vertex_count() == 0 {
         bail!("{}: has no vertex to hold", args.skin.display());
@@ -72,9 +77,9 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let parts: Vec<Vec<u32>> = (document.draw.parts.iter())
         .map(|part| part.points.clone())
         .collect();
-    let in_clips = ClipBalls::new(&skin, &shown, &parts)?;
+    let in_clips = ClipBalls::new(&skin, &shown, document.clips.len(), &parts)?;
     let legal_balls = match coefficient_ranges(&skin, &document.clips) {
-        Ok(ranges) => vertex_balls(&skin, &limits, &ranges),
+        Ok(ranges) => hold_vertices(&skin, &limits, &ranges),
         Err(error) => Err(error),
     };
     let legal_balls = match legal_balls {
@@ -87,13 +92,13 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     let record = BoundsRecord {
         assumes,
-        legal: legal_balls.as_deref().map(enclosing_ball_of_balls),
+        legal: legal_balls.as_deref().map(enclose),
         clips: in_clips.whole.map(|(ball, _)| ball),
         parts: (parts.iter().zip(&in_clips.of_part))
             .map(|(points, clips)| PartBounds {
                 legal: legal_balls.as_ref().map(|balls| {
-                    let own: Vec<Ball> = points.iter().map(|&p| balls[p as usize]).collect();
-                    enclosing_ball_of_balls(&own)
+                    let own: Vec<Holding> = points.iter().map(|&p| balls[p as usize]).collect();
+                    enclose(&own)
                 }),
                 clips: *clips,
             })
@@ -151,7 +156,13 @@ struct ClipBalls {
 }
 
 impl ClipBalls {
-    fn new(skin: &Skin, clips: &[Vec<Pose>], parts: &[Vec<u32>]) -> anyhow::Result<Self> {
+    /// The first `played` lists are clips, and poses between two of theirs are shown as well.
+    fn new(
+        skin: &Skin,
+        clips: &[Vec<Pose>],
+        played: usize,
+        parts: &[Vec<u32>],
+    ) -> anyhow::Result<Self> {
         let poses: Vec<Pose> = clips.concat();
         if poses.is_empty() {
             return Ok(Self {
@@ -159,7 +170,7 @@ impl ClipBalls {
                 of_part: vec![None; parts.len()],
             });
         }
-        let margin = between_samples(skin, clips)?;
+        let margin = between_samples(skin, &clips[..played])?;
         let wider = |ball: Ball| Ball {
             radius: ball.radius + margin,
             ..ball
@@ -217,8 +228,8 @@ fn between_samples(skin: &Skin, clips: &[Vec<Pose>]) -> anyhow::Result<f64> {
 }
 
 /// The radius of the smallest ball around legal poses: those that stretch the skin out, and drawn ones.
-fn best_radius(skin: &Skin, limits: &[JointLimits], balls: &[Ball]) -> anyhow::Result<f64> {
-    let mut poses = extreme_poses(skin, limits, balls, SEARCHED)?;
+fn best_radius(skin: &Skin, limits: &[JointLimits], held: &[Holding]) -> anyhow::Result<f64> {
+    let mut poses = extreme_poses(skin, limits, held, SEARCHED)?;
     let all = dermis::bounds::complete_limits(skin, limits)?;
     poses.extend(LegalPoses::new(&skin.skeleton, &all, 0.5, 1)?.take(DRAWN));
     Ok(sampled_ball(skin, &poses, None)?.radius)
@@ -290,8 +301,8 @@ fn table(report: &Report, document: &Document) -> String {
     row("the rest mesh", &report.rest, left);
     let bounds = &report.bounds;
     let legal_name = match bounds.assumes {
-        dermis_io::LegalPoses::Limits => "every pose within limits",
-        dermis_io::LegalPoses::Seen => "every pose of seen joints",
+        dermis_io::AssumedPoses::Limits => "every pose within limits",
+        dermis_io::AssumedPoses::Seen => "every pose of seen joints",
         _ => "every rotation",
     };
     let ratio = |ratio: Option<f64>| {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use dermis::rig::{JointLimits, JointStatistics, TurnLimits, free_joints, joint_statistics};
 use dermis::{Clip, Pose, Skin};
-use dermis_io::{Document, Format, LegalPoses};
+use dermis_io::{AssumedPoses, Document, Format};
 
 use crate::limits_file;
 
@@ -72,15 +72,15 @@ pub(super) fn limits_of(
     skin: &Skin,
     file: Option<&Path>,
     seen: &[JointStatistics],
-) -> anyhow::Result<(Vec<JointLimits>, LegalPoses)> {
+) -> anyhow::Result<(Vec<JointLimits>, AssumedPoses)> {
     let mut limits = any_rotation(skin, seen);
     if let Some(path) = file {
         let seen: Vec<JointLimits> = seen.iter().map(JointLimits::from_statistics).collect();
         let read = limits_file::read(path, skin, &seen, &limits)?;
-        return Ok((read, LegalPoses::Limits));
+        return Ok((read, AssumedPoses::Limits));
     }
     let Some(record) = &document.record else {
-        return Ok((limits, LegalPoses::AnyRotation));
+        return Ok((limits, AssumedPoses::AnyRotation));
     };
     let known: Vec<JointLimits> = match record.limits.is_empty() {
         false => record.limits.clone(),
@@ -96,9 +96,9 @@ pub(super) fn limits_of(
         }
     }
     let kind = match (record.limits.is_empty(), record.joints.is_empty()) {
-        (false, _) => LegalPoses::Limits,
-        (true, false) => LegalPoses::Seen,
-        (true, true) => LegalPoses::AnyRotation,
+        (false, _) => AssumedPoses::Limits,
+        (true, false) => AssumedPoses::Seen,
+        (true, true) => AssumedPoses::AnyRotation,
     };
     Ok((limits, kind))
 }
