@@ -272,7 +272,7 @@ fn balls_of_vertices_hold_morphs_and_derived_bones() {
     );
     let free = hold_vertices(&skin, &free_joints(&skin.skeleton), &[[-0.5, 2.0]]).expect("linear");
     assert!(
-        enclose(&free).radius > 1.2 * whole.radius,
+        enclose(&free).radius > 1.05 * whole.radius,
         "limits make it smaller"
     );
     let error = hold_vertices(&skin, &limits[..2], &[[0.0, 1.0]]).expect_err("two of four");
@@ -294,7 +294,7 @@ fn sampled_balls_and_boxes_hold_the_poses_that_they_are_made_from() {
     let legal = LegalPoses::new(&skin.skeleton, &limits, 0.5, 2).expect("all limits");
     let poses: Vec<Pose> = legal.take(50).collect();
     let ball = sampled_ball(&skin, &poses, None).expect("they fit");
-    let one = sampled_ball(&skin, &poses, Some(&[3])).expect("they fit");
+    let one = sampled_ball(&skin, &poses, Some(&[0])).expect("they fit");
     assert!(one.radius < ball.radius, "one vertex of four");
     let boxes = BoneBoxes::new(&skin).expect("linear blend");
     for pose in &poses {
