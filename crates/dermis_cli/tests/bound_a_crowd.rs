@@ -223,7 +223,7 @@ fn what_is_wrong_is_said_in_one_sentence() {
         .dermis("transform arm.npz --scale 2 -o larger.npz")
         .done();
     scratch
-        .dermis("fit arm.npz --method multi-weight -o multi.glb")
+        .dermis("fit arm.npz --method mwe -o multi.glb")
         .done();
     let cases = [
         ("bounds arm.glb --limits unknown.toml", "tail"),

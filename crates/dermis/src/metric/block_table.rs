@@ -27,9 +27,7 @@ impl BlockTable {
             let local = &chain.means[k];
             match chain.parents[k].map(|a| a.index()) {
                 None => {
-                    for j in 0..k {
-                        blocks.push(with_model_space(&means[j], local));
-                    }
+                    blocks.extend(means.iter().map(|mean| with_model_space(mean, local)));
                     means.push(*local);
                 }
                 Some(a) => {

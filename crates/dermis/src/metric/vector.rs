@@ -106,7 +106,7 @@ impl SurfacePoint {
             Self::Vertex(vertex) => Ok(AnimationVector::combination([(1.0, row(vertex)?)])),
             Self::InTriangle { corners, weights } => {
                 let sum: f64 = weights.iter().sum();
-                if !((sum - 1.0).abs() < 1e-6) {
+                if sum.is_nan() || (sum - 1.0).abs() > 1e-6 {
                     return Err(MetricError::BadOption {
                         option: "weights",
                         problem: format!("barycentric weights sum to 1, found {sum}"),

@@ -157,9 +157,8 @@ impl JointLimits {
                 problem: problem.to_owned(),
             })
         };
-        if !self.translation.is_finite()
-            || !(self.translation_radius >= 0.0 && self.translation_radius.is_finite())
-        {
+        let radius = self.translation_radius;
+        if !(self.translation.is_finite() && radius.is_finite() && radius >= 0.0) {
             return bad("expected a finite translation and a radius of at least 0");
         }
         let [least, most] = self.scale_range;
