@@ -3,18 +3,19 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
+use dermis::Skin;
 use dermis::bounds::{
     Camera, Frustum, Holding, coefficient_ranges, enclose, extreme_poses, hold_vertices,
     sampled_ball,
 };
 use dermis::mesh::{Ball, enclosing_ball};
 use dermis::rig::{JointLimits, LegalPoses};
-use dermis::{Pose, Skin};
 use dermis_io::{BoundsRecord, Document, PartBounds, SkinRecord};
 use glam::DVec3;
 use serde::Serialize;
 
-use super::{legal, skin_of};
+use super::legal::{self, Shown};
+use super::skin_of;
 use crate::Outcome;
 use crate::pose_args::{BoundsArgs, Crowd};
 use crate::talk::{Talk, plural};
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let parts: Vec<Vec<u32>> = (document.draw.parts.iter())
         .map(|part| part.points.clone())
         .collect();
-    let in_clips = ClipBalls::new(&skin, &shown, document.clips.len(), &parts)?;
+    let in_clips = ClipBalls::new(&skin, &shown, &parts)?;
     let legal_balls = match coefficient_ranges(&skin, &document.clips) {
         Ok(ranges) => hold_vertices(&skin, &limits, &ranges),
         Err(error) => Err(error),
@@ -156,21 +157,15 @@ struct ClipBalls {
 }
 
 impl ClipBalls {
-    /// The first `played` lists are clips, and poses between two of theirs are shown as well.
-    fn new(
-        skin: &Skin,
-        clips: &[Vec<Pose>],
-        played: usize,
-        parts: &[Vec<u32>],
-    ) -> anyhow::Result<Self> {
-        let poses: Vec<Pose> = clips.concat();
+    fn new(skin: &Skin, clips: &[Shown], parts: &[Vec<u32>]) -> anyhow::Result<Self> {
+        let poses = legal::all_poses(clips);
         if poses.is_empty() {
             return Ok(Self {
                 whole: None,
                 of_part: vec![None; parts.len()],
             });
         }
-        let margin = between_samples(skin, &clips[..played])?;
+        let margin = between_samples(skin, clips)?;
         let wider = |ball: Ball| Ball {
             radius: ball.radius + margin,
             ..ball
@@ -188,17 +183,12 @@ impl ClipBalls {
         })
     }
 
-    fn left_rest(
-        &self,
-        skin: &Skin,
-        clips: &[Vec<Pose>],
-        rest: &Ball,
-    ) -> anyhow::Result<Option<f64>> {
+    fn left_rest(&self, skin: &Skin, clips: &[Shown], rest: &Ball) -> anyhow::Result<Option<f64>> {
         if self.whole.is_none() || rest.radius == 0.0 {
             return Ok(None);
         }
         let mut farthest: f64 = 0.0;
-        for pose in clips.iter().flatten() {
+        for pose in clips.iter().flat_map(|shown| &shown.poses) {
             for at in skin.evaluate(pose)? {
                 farthest = farthest.max(at.distance(rest.center));
             }
@@ -207,15 +197,15 @@ impl ClipBalls {
     }
 }
 
-/// How far a vertex may leave the line between two samples of a clip: twice what a curve of constant
-/// curvature through three samples does.
-fn between_samples(skin: &Skin, clips: &[Vec<Pose>]) -> anyhow::Result<f64> {
+/// How far a vertex may leave the line between two samples of a clip: twice what a parabola through
+/// three samples does, none of which but the outer ones is a key.
+fn between_samples(skin: &Skin, clips: &[Shown]) -> anyhow::Result<f64> {
     let mut bent: f64 = 0.0;
     for clip in clips {
         let mut before: [Vec<DVec3>; 2] = [Vec::new(), Vec::new()];
-        for pose in clip {
+        for (k, pose) in clip.poses.iter().enumerate() {
             let now = skin.evaluate(pose)?;
-            if !before[0].is_empty() {
+            if k >= 2 && !clip.is_key[k - 1] {
                 let triples = before[0].iter().zip(&before[1]).zip(&now);
                 let second = triples.map(|((a, b), c)| (*a - 2.0 * *b + *c).length());
                 bent = second.fold(bent, f64::max);

@@ -11,45 +11,70 @@ use crate::limits_file;
 
 /// Longest time between two poses that a clip is seen in, in seconds.
 const STEP: f64 = 1.0 / 60.0;
-/// Most poses of one clip.
-const MOST_POSES: usize = 20_000;
+/// Most poses between two keys.
+const MOST_BETWEEN_KEYS: f64 = 10_000.0;
 
-/// A clip in rising order of time: at every key, and in between at least sixty times a second.
+/// Poses in the order in which they are shown.
+pub(super) struct Shown {
+    pub(super) poses: Vec<Pose>,
+    /// Whether the motion may turn a corner at a pose: keys of a clip. Between them it is smooth.
+    pub(super) is_key: Vec<bool>,
+}
+
+/// A clip at every key, and in between at least once, and at least sixty times a second.
 ///
 /// Between keys of lines a joint stays between the two, so limits taken at keys hold in between.
-pub(super) fn clip_poses(skin: &Skin, clip: &Clip) -> Vec<Pose> {
-    let mut times: Vec<f64> = clip
+pub(super) fn shown_of_clip(skin: &Skin, clip: &Clip) -> anyhow::Result<Shown> {
+    let mut keys: Vec<f64> = clip
         .channels
         .iter()
         .flat_map(|c| c.times())
         .copied()
         .collect();
-    let (start, end) = (clip.start(), clip.end());
-    let steps = (((end - start) / STEP).ceil() as usize).clamp(1, MOST_POSES);
-    times.extend((0..=steps).map(|n| start + (end - start) * n as f64 / steps as f64));
-    times.sort_by(f64::total_cmp);
-    times.dedup();
-    times.iter().map(|&time| skin.sample(clip, time)).collect()
+    keys.sort_by(f64::total_cmp);
+    keys.dedup();
+    let mut times: Vec<(f64, bool)> = Vec::new();
+    for pair in keys.windows(2) {
+        let gap = pair[1] - pair[0];
+        let parts = (gap / STEP).ceil().clamp(2.0, MOST_BETWEEN_KEYS) as usize;
+        times.push((pair[0], true));
+        times.extend((1..parts).map(|n| (pair[0] + gap * n as f64 / parts as f64, false)));
+    }
+    times.push((keys.last().copied().unwrap_or(0.0), true));
+    let pose = |&(time, _): &(f64, bool)| Ok(skin.complete_pose(&skin.sample(clip, time))?);
+    Ok(Shown {
+        poses: times.iter().map(pose).collect::<anyhow::Result<_>>()?,
+        is_key: times.iter().map(|(_, is_key)| *is_key).collect(),
+    })
 }
 
 /// Every pose that a file shows, clip by clip; frames of an npz count as one.
-pub(super) fn shown_poses(document: &Document, skin: &Skin) -> anyhow::Result<Vec<Vec<Pose>>> {
-    let mut clips: Vec<Vec<Pose>> = (document.clips.iter())
-        .map(|clip| clip_poses(skin, clip))
-        .collect();
+pub(super) fn shown_poses(document: &Document, skin: &Skin) -> anyhow::Result<Vec<Shown>> {
+    let clips = document.clips.iter().map(|clip| shown_of_clip(skin, clip));
+    let mut shown = clips.collect::<anyhow::Result<Vec<Shown>>>()?;
     if !document.frame_poses.is_empty() {
-        clips.push(document.frame_poses.clone());
+        let frames = document.frame_poses.iter();
+        let poses = frames.map(|pose| Ok(skin.complete_pose(pose)?));
+        shown.push(Shown {
+            poses: poses.collect::<anyhow::Result<_>>()?,
+            is_key: vec![true; document.frame_poses.len()],
+        });
     }
-    for pose in clips.iter_mut().flatten() {
-        *pose = skin.complete_pose(pose)?;
-    }
-    Ok(clips)
+    Ok(shown)
 }
 
 /// Statistics over all of some clips.
-pub(super) fn seen_in(skin: &Skin, clips: &[Vec<Pose>]) -> Vec<JointStatistics> {
-    let poses: Vec<Pose> = clips.concat();
-    joint_statistics(&skin.skeleton, &poses)
+pub(super) fn seen_in(skin: &Skin, clips: &[Shown]) -> Vec<JointStatistics> {
+    joint_statistics(&skin.skeleton, &all_poses(clips))
+}
+
+/// The poses of all clips.
+pub(super) fn all_poses(clips: &[Shown]) -> Vec<Pose> {
+    clips
+        .iter()
+        .flat_map(|shown| &shown.poses)
+        .cloned()
+        .collect()
 }
 
 /// Every rotation of every joint, which slides and stretches as in the clips.

@@ -34,11 +34,11 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             false => (args.clip.iter())
                 .map(|name| {
                     let clip = choose_clip(&document, Some(name))?;
-                    Ok(legal::clip_poses(&skin, clip))
+                    legal::shown_of_clip(&skin, clip)
                 })
                 .collect::<anyhow::Result<Vec<_>>>()?,
         };
-        let count: usize = clips.iter().map(Vec::len).sum();
+        let count: usize = clips.iter().map(|shown| shown.poses.len()).sum();
         if count == 0 {
             anyhow::bail!(
                 "{}: has no clip to take statistics from: give --limits or --uniform",
