@@ -359,7 +359,7 @@ fn every_kind_of_skin_comes_back_with_its_drivers_alive() {
                 assert!(off < 4e-6, "{kind} at {time} s: {off:.2e}");
             }
             let record = back.record.as_ref().expect("it has a block");
-            assert_eq!(record.version, 3, "the version that has drivers");
+            assert_eq!(record.version, SkinRecord::VERSION, "this build's version");
             assert_eq!(record.drivers.len(), 3, "all of them");
             assert_eq!(
                 record.drivers[0].controls[1],

@@ -27,9 +27,10 @@ use crate::skin::{Influence, Skin};
 /// ```
 /// use dermis::metric::{JointModel, PoseMetric, SurfacePoint, between};
 ///
-/// let arm = dermis::synth::arm(&Default::default());
-/// let skin = dermis::fit::fit_ssd(&arm.examples, &[0, 10, 20], &Default::default(),
-///     &dermis::progress::Silent)?.to_linear()?;
+/// let arm = dermis::synth::arm(&Default::default()).examples;
+/// let fitted = dermis::fit::fit_ssd(&arm, &[0, 10, 20], &Default::default(),
+///     &dermis::progress::Silent)?;
+/// let skin = fitted.skin.to_linear()?;
 /// let dermis::VertexProgram::Linear(program) = &skin.program else { unreachable!() };
 /// // Nothing is known of the joints: every rotation is as likely as any other.
 /// let rest = skin.skeleton.rest_pose();

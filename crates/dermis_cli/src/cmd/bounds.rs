@@ -21,7 +21,7 @@ use crate::pose_args::{BoundsArgs, Crowd};
 use crate::talk::{Talk, plural};
 
 /// Legal poses that are looked for to see how loose a sphere is: found by search, and drawn.
-const SEARCHED: usize = 200;
+const SEARCHED: usize = 400;
 const DRAWN: usize = 100;
 
 /// Everything that is said; the JSON form is this, field by field.

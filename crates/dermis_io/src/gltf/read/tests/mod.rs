@@ -193,11 +193,11 @@ fn the_dermis_block_is_read_and_newer_or_broken_ones_are_noted() {
     let block = |version: u32| json!({"version": version, "generator": "dermis 0.1.0", "method": "ssd", "maxInfluences": 4});
     let (record, notes) = with(block(1));
     assert_eq!(record.map(|r| r.max_influences), Some(4), "{notes:?}");
-    let (record, notes) = with(block(4));
+    let (record, notes) = with(block(5));
     assert!(record.is_none(), "from the future");
     assert_eq!(
         notes,
-        ["the DERMIS_skin block has version 4, newer than 3, and was ignored"],
+        ["the DERMIS_skin block has version 5, newer than 4, and was ignored"],
         "and said so"
     );
     let mut derived = block(2);
