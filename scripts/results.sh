@@ -3,7 +3,7 @@
 #
 #   scripts/results.sh [DATA_FOLDER] [TABLE...]     default: $DERMIS_DATA, else ../shared/data; all tables
 #
-# Tables: skinning methods horse cat, and of decompositions: sequences rounds comparators sets published.
+# Tables: skinning methods horse cat poses, and of decompositions: sequences rounds comparators sets published.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=${DERMIS_DATA:-../shared/data}
@@ -12,7 +12,7 @@ if [ $# -gt 0 ] && [ -d "$1" ]; then
     shift
 fi
 decompositions='sequences rounds comparators sets published'
-known=" skinning methods horse cat $decompositions "
+known=" skinning methods horse cat poses $decompositions "
 for table in "$@"; do
     [[ $known == *" $table "* ]] || { echo "no table '$table'; there are:$known" >&2; exit 2; }
 done
@@ -121,10 +121,17 @@ cat_poses() {
     method_rows cat-poses "$out/cat.npz" --hold-out one
 }
 
+# Mean distances by statistical model, and how tight bounds are.
+poses() {
+    cargo run --quiet --release -p dermis_io --example distances_and_bounds -- \
+        "$data"/gltf/{Fox,CesiumMan}.glb "$data"/bpy/{hand_csmooth,makehuman_csmooth,makehuman_bulge,makehuman_cloth}/truth.npz
+}
+
 if wants skinning; then skinning; fi
 if wants methods; then every_method; fi
 if wants horse; then horse; fi
 if wants cat; then cat_poses; fi
+if wants poses; then poses; fi
 tables=()
 for table in $decompositions; do
     if wants "$table"; then tables+=("$table"); fi

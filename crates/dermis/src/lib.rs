@@ -43,19 +43,21 @@
 //! # Modules
 //!
 //! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`pose_space`], [`example`],
-//! [`skin`], [`normal`], [`measure`], [`fit`], [`run`], [`compare`]; beside them [`synth`] makes characters and
-//! [`progress`] tells how
-//! far a fit is. Fits and measures are in `f64`. Nothing here opens a file or prints.
+//! [`skin`], [`metric`] and [`bounds`] (distances and spheres over all poses), [`normal`], [`measure`], [`fit`],
+//! [`run`], [`compare`]; beside them [`synth`] makes characters and [`progress`] tells how far a fit is.
+//! Fits and measures are in `f64`. Nothing here opens a file or prints.
 //!
 //! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
 //! rayon pool. Results are the same, bit for bit, on any number of threads and without it.
 
+pub mod bounds;
 pub mod compare;
 pub mod example;
 pub mod fit;
 mod math;
 pub mod measure;
 pub mod mesh;
+pub mod metric;
 pub mod normal;
 mod par;
 pub mod pose_space;

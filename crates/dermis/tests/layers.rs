@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// From the ground up, as ARCHITECTURE.md draws them.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 17] = [
     "rows",
     "par",
     "progress",
@@ -14,6 +14,8 @@ const LAYERS: [&str; 15] = [
     "pose_space",
     "example",
     "skin",
+    "metric",
+    "bounds",
     "normal",
     "measure",
     "fit",

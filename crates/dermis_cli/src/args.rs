@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::method_args::{MethodArgs, method_keys};
+use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
 
 /// Turns example meshes into real-time skins.
@@ -123,6 +124,31 @@ Examples:
 A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in
 degrees; .tx, .ty, .tz move it in its parent; .s scales it; NAME=VALUE sets a morph target.")]
     Eval(EvalArgs),
+    /// Say what each joint does over clips or within limits, and keep it in the file.
+    #[command(after_help = "\
+Examples:
+  dermis stats fox.glb
+  dermis stats fox.glb --clip Run --clip Walk -o fox_stats.glb
+  dermis stats hero.glb --limits limits.toml -o hero_limits.glb
+  dermis stats hero.glb --uniform --json
+
+Distances over all poses and bounds are made from it: see docs/guide/bounds.md.")]
+    Stats(StatsArgs),
+    /// Spheres that hold a skin in every legal pose and in all clips, and how loose they are.
+    #[command(after_help = "\
+Examples:
+  dermis bounds hero.glb
+  dermis bounds hero.glb --limits limits.toml -o hero_bounds.glb
+  dermis bounds hero.glb --frustum 10,2,5:0,1,0 --fov 50 --crowd 40x25:2.5")]
+    Bounds(BoundsArgs),
+    /// Scale, turn and move a whole model, with its clips, statistics and bounds.
+    #[command(after_help = "\
+Examples:
+  dermis transform hero.glb --scale 0.01 -o hero_m.glb
+  dermis transform hero.glb --rotate x=-90 --translate 0,0,1 -o hero_up.glb
+
+The model is scaled about the origin, then turned about it, then moved.")]
+    Transform(TransformArgs),
     /// Time the evaluation of a skin on this machine.
     #[command(after_help = "\
 Examples:

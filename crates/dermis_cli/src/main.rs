@@ -8,8 +8,10 @@ mod args;
 mod cmd;
 mod examples;
 mod influences;
+mod limits_file;
 mod method_args;
 mod plan;
+mod pose_args;
 mod psd_args;
 mod psd_project;
 mod report;
@@ -58,6 +60,9 @@ fn main() -> ExitCode {
         Command::Pose(args) => cmd::pose::run(args, &talk),
         Command::Psd(args) => cmd::psd::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),
+        Command::Stats(args) => cmd::stats::run(args, &talk),
+        Command::Bounds(args) => cmd::bounds::run(args, &talk),
+        Command::Transform(args) => cmd::transform::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Demo(args) => cmd::demo::run(args, &talk),
     });

@@ -1,6 +1,7 @@
 //! Reads and writes the files that dermis works on.
 
 mod atomic;
+mod bounds_record;
 mod document;
 mod driver_record;
 mod error;
@@ -8,6 +9,7 @@ mod format;
 mod geometry;
 pub mod gltf;
 mod materials;
+mod moved;
 mod npz;
 mod obj;
 mod ply;
@@ -17,11 +19,13 @@ mod record;
 mod sequence;
 
 pub use atomic::write_file;
+pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
 pub use document::{Document, FileFacts, Frame};
 pub use driver_record::{ControlRecord, DriverRecord};
 pub use error::{Fault, IoError};
 pub use format::{Format, WriteOptions, read, read_points, write};
 pub use materials::{Image, Materials};
+pub use moved::MoveError;
 pub use ply::PlyEncoding;
 pub use proxy_record::ProxyRecord;
 pub use record::{FallbackError, ProgramKind, SkinRecord};

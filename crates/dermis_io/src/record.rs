@@ -2,10 +2,10 @@
 
 use dermis::VertexProgram;
 use dermis::measure::Measures;
-use dermis::rig::{DerivedBone, JointStatistics};
+use dermis::rig::{DerivedBone, JointLimits, JointStatistics};
 use serde::{Deserialize, Serialize};
 
-use crate::{DriverRecord, ProxyRecord};
+use crate::{BoundsRecord, DriverRecord, ProxyRecord};
 
 /// What the `DERMIS_skin` extension says about a skin.
 ///
@@ -49,6 +49,12 @@ pub struct SkinRecord {
     /// How far each joint went in the poses that the skin was fitted to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<JointStatistics>,
+    /// What each joint may do, where that was given; bounds hold within it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<JointLimits>,
+    /// Spheres that hold the skin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<BoundsRecord>,
 }
 
 /// The kinds of model that a file can hold.
@@ -101,6 +107,8 @@ impl Default for SkinRecord {
             proxies: None,
             drivers: Vec::new(),
             joints: Vec::new(),
+            limits: Vec::new(),
+            bounds: None,
         }
     }
 }

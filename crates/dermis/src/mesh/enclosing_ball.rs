@@ -6,9 +6,11 @@
 //! ends; a few steps of O(n) are enough in practice.
 
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 
 /// A ball.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Ball {
     /// Its middle.
     pub center: DVec3,
@@ -60,6 +62,53 @@ pub fn enclosing_ball(points: &[DVec3]) -> Ball {
     let reach = |p: &DVec3| p.distance(ball.center);
     ball.radius = points.iter().map(reach).fold(0.0, f64::max);
     ball
+}
+
+/// A ball that contains all balls, larger than the smallest one by a millionth at most; a point at the
+/// origin when there are none.
+///
+/// The point of each ball that is farthest from the current centre stands for it: the smallest ball of
+/// all points met so far never exceeds the answer, and the ball that sticks out most adds its farthest
+/// point until none does.
+///
+/// ```
+/// use dermis::mesh::{Ball, enclosing_ball_of_balls};
+/// let ball = |x: f64, radius: f64| Ball { center: glam::DVec3::X * x, radius };
+/// let all = enclosing_ball_of_balls(&[ball(-1.0, 1.0), ball(2.0, 2.0), ball(0.0, 0.5)]);
+/// assert!((all.center.x - 1.0).abs() < 1e-5 && (all.radius - 3.0).abs() < 1e-5);
+/// ```
+pub fn enclosing_ball_of_balls(balls: &[Ball]) -> Ball {
+    const TOLERANCE: f64 = 1e-6;
+    let reach = |ball: &Ball, from: DVec3| ball.center.distance(from) + ball.radius;
+    let farthest = |from: DVec3| {
+        balls
+            .iter()
+            .max_by(|a, b| reach(a, from).total_cmp(&reach(b, from)))
+    };
+    let centers: Vec<DVec3> = balls.iter().map(|ball| ball.center).collect();
+    let mut center = enclosing_ball(&centers).center;
+    let mut points: Vec<DVec3> = Vec::new();
+    let mut best = Ball {
+        center,
+        radius: f64::INFINITY,
+    };
+    for _ in 0..200 {
+        let Some(ball) = farthest(center) else {
+            return enclosing_ball(&[]);
+        };
+        let radius = reach(ball, center);
+        if radius < best.radius {
+            best = Ball { center, radius };
+        }
+        let outwards = (ball.center - center).try_normalize().unwrap_or(DVec3::X);
+        points.push(ball.center + ball.radius * outwards);
+        let inner = enclosing_ball(&points);
+        if best.radius <= inner.radius * (1.0 + TOLERANCE) {
+            break;
+        }
+        center = inner.center;
+    }
+    best
 }
 
 /// The smallest ball of at most five points and the points that touch it.
@@ -150,6 +199,38 @@ mod tests {
             }
             prop_assert!((ball.radius - least).abs() < 1e-8, "{} against {least}", ball.radius);
         }
+    }
+
+    #[test]
+    fn a_ball_around_balls_holds_them_and_is_as_small_as_one_around_their_points() {
+        let balls: Vec<Ball> = (0..40)
+            .map(|k| {
+                let t = k as f64;
+                Ball {
+                    center: DVec3::new((1.3 * t).sin(), (2.1 * t).cos(), 0.5 * (0.7 * t).sin()),
+                    radius: 0.2 + 0.2 * (3.1 * t).sin(),
+                }
+            })
+            .collect();
+        let found = enclosing_ball_of_balls(&balls);
+        let mut points = Vec::new();
+        for ball in &balls {
+            let reach = ball.center.distance(found.center) + ball.radius;
+            assert!(reach <= found.radius * (1.0 + 1e-12), "{ball:?} sticks out");
+            for k in 0..400 {
+                let z = 1.0 - (2 * k + 1) as f64 / 400.0;
+                let (sin, cos) = (2.399963 * k as f64).sin_cos();
+                let r = (1.0 - z * z).sqrt();
+                points.push(ball.center + ball.radius * DVec3::new(r * cos, r * sin, z));
+            }
+        }
+        let of_points = enclosing_ball(&points).radius;
+        assert!(
+            found.radius >= of_points && found.radius < of_points * 1.01,
+            "{} against {of_points}",
+            found.radius
+        );
+        assert_eq!(enclosing_ball_of_balls(&[]).radius, 0.0, "nothing to hold");
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod weld;
 pub(crate) use deform_grad::inverse_frame;
 pub use deform_grad::{deformation_gradients, triangle_frame};
 pub use draw_mesh::{AttributeData, CustomAttribute, DrawMesh, DrawPart};
-pub use enclosing_ball::{Ball, enclosing_ball};
+pub use enclosing_ball::{Ball, enclosing_ball, enclosing_ball_of_balls};
 pub use normals::{triangle_normals, vertex_normals};
 pub use topology::{HalfEdgeId, Topology};
 pub use tri_mesh::{Aabb, Polygons, TriMesh};

@@ -24,6 +24,16 @@ pub struct JointStatistics {
     /// Root-mean-square distance of the joint's translation from its mean, in model units: 0 for a
     /// joint that turns in place.
     pub translation_deviation: f64,
+    /// Largest distance of the joint's translation from its mean, in model units; unknown in files
+    /// before version 4 of the format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub translation_radius: Option<f64>,
+    /// `E[lin(L)ᵀ lin(L)]`; left out where it is the identity, as of a joint that only turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linear_square: Option<DMat3>,
+    /// Whether some matrix mirrors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mirrored: bool,
     /// The rotation in the middle of those seen: rotation vectors from it sum to zero.
     pub mean_rotation: DQuat,
     /// Smallest rotation vector from the mean rotation, axis by axis of the bone, in radians.
@@ -54,9 +64,12 @@ pub struct Hinge {
 }
 
 /// Farthest that a rotation vector may leave a hinge's axis, over the largest rotation vector.
-const HINGE_TOLERANCE: f64 = 0.05;
+pub(super) const HINGE_TOLERANCE: f64 = 0.05;
 /// A joint that turns less, in radians, is taken for still: single-precision poses differ by this.
 const STILL_RAD: f64 = 1e-4;
+
+/// Mean squares of scales this near to 1 are those of a joint that only turns, but for rounding.
+const RIGID: f64 = 1e-5;
 
 /// The statistics of every joint over some poses, in the order of the bones.
 ///
@@ -100,6 +113,12 @@ fn statistics_of(bone: BoneId, locals: &[DAffine3]) -> JointStatistics {
         .map(|l| l.translation.distance_squared(mean.translation))
         .sum();
 
+    let from_mean = |l: &DAffine3| l.translation.distance(mean.translation);
+    let farthest = locals.iter().map(from_mean).fold(0.0, f64::max);
+    let square = locals.iter().fold(DMat3::ZERO, |sum, l| {
+        sum + share * (l.matrix3.transpose() * l.matrix3)
+    });
+
     let rotations: Vec<DQuat> = locals
         .iter()
         .map(|l| DQuat::from_mat3(&nearest_rotation(l.matrix3)).normalize())
@@ -120,6 +139,9 @@ fn statistics_of(bone: BoneId, locals: &[DAffine3]) -> JointStatistics {
         pose_count: locals.len(),
         mean_parent_from_bone: mean,
         translation_deviation: (share * squared).sqrt(),
+        translation_radius: Some(farthest),
+        linear_square: (!square.abs_diff_eq(DMat3::IDENTITY, RIGID)).then_some(square),
+        mirrored: locals.iter().any(|l| l.matrix3.determinant() < 0.0),
         mean_rotation,
         rotation_min_rad,
         rotation_max_rad,
@@ -204,7 +226,7 @@ fn scale_range(matrix: &DMat3) -> [f64; 2] {
 }
 
 /// Eigenvalues of a symmetric matrix in rising order, each with its unit eigenvector (Jacobi).
-fn symmetric_eigen(matrix: &DMat3) -> [(f64, DVec3); 3] {
+pub(super) fn symmetric_eigen(matrix: &DMat3) -> [(f64, DVec3); 3] {
     let mut a = *matrix;
     let mut vectors = DMat3::IDENTITY;
     for _ in 0..12 {

@@ -3,22 +3,31 @@
 mod blend;
 mod clip;
 mod derived;
+mod joint_limits;
 mod joint_statistics;
 mod key_spans;
+mod legal_poses;
 mod levers;
+mod moved_proxies;
 mod nested;
 mod nested_form;
 mod palette;
 mod pose;
 mod proxies;
 mod reduce_keys;
+mod similarity;
 mod skeleton;
 mod trs;
 
 pub use clip::{Channel, Clip, Interpolation, Keys};
 pub use derived::{DerivedBone, DerivedMotion};
 pub(crate) use derived::{check_derived, complete, joint_turn, rest_parent_from_bone};
+pub(crate) use joint_limits::rotation_and_scales;
+pub use joint_limits::{JointLimits, TurnLimits, free_joints};
 pub use joint_statistics::{Hinge, JointStatistics, joint_statistics};
+pub use legal_poses::LegalPoses;
+#[cfg(test)]
+pub(crate) use legal_poses::sample_turn;
 pub(crate) use levers::{levers, longest_chain};
 pub(crate) use nested::{NestedKey, needs_two_nodes, split_track};
 pub(crate) use nested_form::Nodes;
@@ -27,6 +36,7 @@ pub use pose::Pose;
 pub(crate) use proxies::blend;
 pub use proxies::{JointReading, PatchPredictor, PredictedTurn, ProxyBones, stretch_inputs};
 pub use reduce_keys::KeyReduction;
+pub use similarity::Similarity;
 pub use skeleton::{Bone, BoneId, Skeleton};
 pub use trs::Trs;
 
@@ -96,6 +106,14 @@ pub enum RigError {
     /// Proxy bones and their skeleton do not fit together.
     #[error("proxy bones: {problem}")]
     BadProxyBones {
+        /// What is wrong.
+        problem: String,
+    },
+    /// A joint's limits contradict themselves.
+    #[error("the limits of bone {bone}: {problem}")]
+    BadLimits {
+        /// Index of the bone.
+        bone: usize,
         /// What is wrong.
         problem: String,
     },

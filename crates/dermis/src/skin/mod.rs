@@ -5,6 +5,7 @@ mod correction;
 mod derived;
 mod driven;
 mod eval;
+mod moved;
 mod playable;
 mod proxied;
 mod reach;
@@ -79,6 +80,15 @@ pub enum SkinError {
         name: String,
         /// Index of the vertex.
         vertex: usize,
+    },
+    /// The skin cannot be turned or put elsewhere.
+    #[error(
+        "{program} does not turn or move with its character: a weight for each entry of a matrix would \
+         mean another shape; only scaling keeps it"
+    )]
+    CannotMove {
+        /// What kind of skin it is.
+        program: &'static str,
     },
     /// An option is out of range.
     #[error("option {option}: {problem}")]

@@ -72,6 +72,10 @@ fn prepare_for_gltf(
             let clip = Clip::from_poses("poses", &skin.skeleton, &document.frame_poses, fps)
                 .with_context(|| document.path.display().to_string())?;
             document.clips.push(clip);
+            // Spheres were made for other clips.
+            if let Some(record) = &mut document.record {
+                record.bounds = None;
+            }
         }
         talk.remark(format!(
             "note: the skin is written, not the {} frames, which it may not match; \

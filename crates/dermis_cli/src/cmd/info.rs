@@ -343,6 +343,20 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
             ),
         )?;
     }
+    let bounds = info.dermis_skin.as_ref().and_then(|r| r.bounds.as_ref());
+    if let Some(bounds) = bounds {
+        let sphere = |ball: Option<dermis::mesh::Ball>| {
+            ball.map_or("none".to_owned(), |ball| format!("{:.4}", ball.radius))
+        };
+        row(
+            "bounds",
+            format!(
+                "radius {} in every legal pose, {} in all clips",
+                sphere(bounds.legal),
+                sphere(bounds.clips)
+            ),
+        )?;
+    }
     for problem in &info.problems {
         row("problem", problem.clone())?;
     }

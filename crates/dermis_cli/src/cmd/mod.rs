@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 mod bench_frame;
+pub(crate) mod bounds;
 pub(crate) mod compare;
 mod compare_decompositions;
 pub(crate) mod convert;
@@ -12,10 +13,13 @@ pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod fit;
 pub(crate) mod info;
+mod legal;
 pub(crate) mod pose;
 pub(crate) mod pose_text;
 pub(crate) mod psd;
 pub(crate) mod rig;
+pub(crate) mod stats;
+pub(crate) mod transform;
 
 use std::path::PathBuf;
 

@@ -117,6 +117,10 @@ fn posed_document(
     let skin = skin_of(document)?;
     let poses: Vec<Pose> = found.iter().map(|fit| fit.pose.clone()).collect();
     let mut result = document.clone();
+    // Spheres were made for other clips.
+    if let Some(record) = &mut result.record {
+        record.bounds = None;
+    }
     if Format::of(output)? == Format::Npz {
         result.frames = targets.to_vec();
         result.frame_poses = poses;

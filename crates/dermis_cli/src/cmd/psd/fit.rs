@@ -51,6 +51,7 @@ fn document(project: &Project, built: &PsdSkin) -> Document {
         method: "psd".to_owned(),
         training: None,
         held_out: None,
+        bounds: None,
         ..record
     });
     Document {

@@ -57,12 +57,19 @@ pub(super) fn read(
         Some(s)
     });
     let joints: Option<Vec<_>> = joints.collect();
-    if derived.is_none() || joints.is_none() {
+    let limits = std::mem::take(&mut record.limits).into_iter().map(|mut l| {
+        l.bone = bone(l.bone)?;
+        l.check().ok()?;
+        Some(l)
+    });
+    let limits: Option<Vec<_>> = limits.collect();
+    if derived.is_none() || joints.is_none() || limits.is_none() {
         notes.push(format!(
-            "the {name} block names joints that the skin does not have: its derived bones and \
-             joint statistics were ignored"
+            "the {name} block names joints that the skin does not have: its derived bones, \
+             joint statistics and limits were ignored"
         ));
     }
+    record.limits = limits.unwrap_or_default();
     record.derived = derived.unwrap_or_default();
     record.proxies = match record.proxies.map(|p| proxies::with_bones(p, bones)) {
         None => None,

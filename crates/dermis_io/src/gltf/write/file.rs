@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use ::gltf::binary::{Glb, Header};
-use dermis::mesh::{DrawMesh, vertex_normals};
+use dermis::mesh::{Ball, DrawMesh, enclosing_ball_of_balls, vertex_normals};
 use dermis::skin::{SkinError, SsdProgram};
 use dermis::{Clip, Skin};
 use gltf_json::extras::RawValue;
@@ -174,14 +174,22 @@ fn build(
         .collect::<Result<Vec<_>, Fault>>()?;
     let shapes = morph_shapes(document, plain)?;
     let targets = add_targets(&mut builder, &surface, &meshes, triangles, &smooth, &shapes)?;
+    let bounds = record.as_ref().and_then(|record| record.bounds.as_ref());
+    let bounds = bounds.filter(|bounds| bounds.parts.len() == parts.len());
 
     let mut morphed = Vec::new();
     for ((range, primitives), targets) in meshes.iter().zip(primitives).zip(targets) {
         let name = &parts[range.start].mesh_name;
+        let drawn = surface.drawn(range.clone()).map(|(number, _)| number);
+        let spheres: Vec<&Ball> = bounds.map_or(Vec::new(), |bounds| {
+            drawn
+                .filter_map(|number| bounds.parts[number].best())
+                .collect()
+        });
         let shape_numbers = targets.shapes.clone();
         let mesh = builder
             .root
-            .push(mesh_json(name, primitives, targets, &shapes)?);
+            .push(mesh_json(name, primitives, targets, &shapes, &spheres)?);
         let node = builder.root.push(Node {
             mesh: Some(mesh),
             skin,
@@ -257,8 +265,18 @@ fn mesh_json(
     mut primitives: Vec<Primitive>,
     targets: MeshTargets,
     shapes: &[Shape<'_>],
+    spheres: &[&Ball],
 ) -> Result<Mesh, Fault> {
-    let (mut weights, mut extras) = (None, None);
+    let (mut weights, mut extras) = (None, serde_json::Map::new());
+    // Loaders hand extras on to their users: three.js as userData of mesh and geometry.
+    if spheres.len() == primitives.len() && !spheres.is_empty() {
+        for (primitive, sphere) in primitives.iter_mut().zip(spheres) {
+            primitive.extras = raw_json(&json!({ BOUNDING_SPHERE: sphere }));
+        }
+        let balls: Vec<Ball> = spheres.iter().map(|ball| **ball).collect();
+        let sphere = enclosing_ball_of_balls(&balls);
+        extras.insert(BOUNDING_SPHERE.to_owned(), json!(sphere));
+    }
     if !targets.shapes.is_empty() {
         let own = || targets.shapes.iter().map(|&m| &shapes[m]);
         let defaults: Vec<f32> = own().map(|shape| shape.default_weight() as f32).collect();
@@ -270,8 +288,7 @@ fn mesh_json(
             ));
         }
         let names: Vec<&str> = own().map(Shape::name).collect();
-        let text = json!({ "targetNames": names }).to_string();
-        extras = Some(RawValue::from_string(text).expect("a JSON value's text is JSON"));
+        extras.insert("targetNames".to_owned(), json!(names));
         weights = Some(defaults);
         for (primitive, list) in primitives.iter_mut().zip(targets.targets_of_part) {
             primitive.targets = Some(list);
@@ -279,11 +296,22 @@ fn mesh_json(
     }
     Ok(Mesh {
         extensions: None,
-        extras,
+        extras: match extras.is_empty() {
+            true => None,
+            false => raw_json(&Value::Object(extras)),
+        },
         name: (!name.is_empty()).then(|| name.to_owned()),
         primitives,
         weights,
     })
+}
+
+/// The name of spheres in `extras` of meshes and primitives.
+const BOUNDING_SPHERE: &str = "boundingSphere";
+
+fn raw_json(value: &Value) -> Option<Box<RawValue>> {
+    let text = value.to_string();
+    Some(RawValue::from_string(text).expect("a JSON value's text is JSON"))
 }
 
 /// Joins the typed JSON with the looks, which pass through untyped.

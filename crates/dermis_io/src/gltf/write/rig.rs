@@ -68,8 +68,8 @@ fn trs_node(name: &str, trs: &Trs) -> Result<Node, Fault> {
 /// The bones that a file's skin lists as joints.
 ///
 /// All of them, in order, but for those that only carry others (see `Skeleton::is_carrier`), as far
-/// as no vertex, no derived bone, no proxy, no driver and no statistics name them: engines pay for
-/// every joint, and a carrier has no bind matrix to lose.
+/// as no vertex, no derived bone, no proxy, no driver, no statistics and no limits name them: engines pay
+/// for every joint, and a carrier has no bind matrix to lose.
 #[derive(Debug, Clone)]
 pub(super) struct Joints {
     bones: Vec<BoneId>,
@@ -104,6 +104,8 @@ impl Joints {
         }
         let statistics = record.map_or(&[][..], |record| &record.joints);
         statistics.iter().for_each(|joint| name(joint.bone));
+        let limits = record.map_or(&[][..], |record| &record.limits);
+        limits.iter().for_each(|joint| name(joint.bone));
         let bones: Vec<BoneId> = (skin.skeleton.ids())
             .filter(|&bone| named[bone.index()] || !skin.skeleton.is_carrier(bone))
             .collect();
@@ -163,6 +165,9 @@ pub(super) fn file_record(
     drivers.flat_map(DriverRecord::bones_mut).for_each(joint);
     for statistics in &mut record.joints {
         joint(&mut statistics.bone);
+    }
+    for limits in &mut record.limits {
+        joint(&mut limits.bone);
     }
     if program == ProgramKind::Ssd {
         record.fallback = None;

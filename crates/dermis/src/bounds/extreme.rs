@@ -1,0 +1,210 @@
+//! Legal poses that use a bound up: how tight it is, and which pose to look at.
+//!
+//! Random poses never have all joints of a limb at the ends that add up, so the ball around them says
+//! little about the best one. These are found by search: no bound is smaller than the ball around them.
+
+use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
+
+use super::{BoundsError, Holding, complete_limits};
+use crate::mesh::Ball;
+use crate::par;
+use crate::rig::{JointLimits, Pose, Skeleton, TurnLimits};
+use crate::skin::{Influence, Skin};
+
+/// Rounds over all joints: the distance hardly grows after three.
+const ROUNDS: usize = 4;
+
+/// A legal pose that carries a point far along a direction of model space.
+///
+/// Joint by joint, from the root on, each takes the legal matrix that carries what is below it
+/// farthest, given the others, in a few rounds: the distance rises with every step, to a maximum that
+/// need not be the largest. `limits` has every bone.
+///
+/// # Panics
+/// When a limit or a bone is missing.
+pub fn far_pose(
+    skeleton: &Skeleton,
+    limits: &[JointLimits],
+    point: &[Influence],
+    direction: DVec3,
+) -> Pose {
+    let bones = skeleton.bones();
+    let mut locals: Vec<DAffine3> = limits.iter().map(middle).collect();
+    for _ in 0..ROUNDS {
+        // What each bone and those below it add, in the bone's frame.
+        let mut below = vec![DVec4::ZERO; bones.len()];
+        for term in point {
+            below[term.bone.index()] += term.p;
+        }
+        for (j, bone) in bones.iter().enumerate().rev() {
+            if let Some(parent) = bone.parent {
+                let (v, w) = (below[j].truncate(), below[j].w);
+                let carried = locals[j].matrix3 * v + w * locals[j].translation;
+                below[parent.index()] += carried.extend(w);
+            }
+        }
+        let mut frames: Vec<DMat3> = Vec::with_capacity(bones.len());
+        for (j, bone) in bones.iter().enumerate() {
+            let above = bone.parent.map_or(DMat3::IDENTITY, |a| frames[a.index()]);
+            if below[j] != DVec4::ZERO {
+                let wanted = above.transpose() * direction;
+                locals[j] = farthest(&limits[j], below[j], wanted);
+            }
+            frames.push(above * locals[j].matrix3);
+        }
+    }
+    Pose::new(locals)
+}
+
+/// Legal poses that stretch a skin out in many directions.
+///
+/// For each direction the vertex that may reach farthest is carried along it. `held` is what
+/// [`hold_vertices`](super::hold_vertices) makes of the same limits.
+///
+/// # Errors
+/// [`BoundsError::Skin`] and [`BoundsError::CountMismatch`].
+pub fn extreme_poses(
+    skin: &Skin,
+    limits: &[JointLimits],
+    held: &[Holding],
+    direction_count: usize,
+) -> Result<Vec<Pose>, BoundsError> {
+    let program = skin.program.to_linear(&skin.skeleton)?;
+    let limits = complete_limits(skin, limits)?;
+    if held.len() != program.influences.len() {
+        return Err(BoundsError::CountMismatch {
+            what: "vertices that are held",
+            expected: program.influences.len(),
+            found: held.len(),
+        });
+    }
+    Ok(par::map(direction_count, |n| {
+        let direction = even_direction(n, direction_count);
+        let reach = |held: &Holding| {
+            let reach = |ball: &Ball| ball.center.dot(direction) + ball.radius;
+            held.0.iter().map(reach).fold(f64::INFINITY, f64::min)
+        };
+        let vertex = (0..held.len()).max_by(|&a, &b| {
+            let (a, b) = (reach(&held[a]), reach(&held[b]));
+            a.total_cmp(&b)
+        });
+        let point = vertex.map_or(&[][..], |vertex| program.influences.row(vertex));
+        far_pose(&skin.skeleton, &limits, point, direction)
+    }))
+}
+
+/// Directions spread evenly: a spiral of equal areas.
+fn even_direction(n: usize, count: usize) -> DVec3 {
+    let z = 1.0 - (2 * n + 1) as f64 / count as f64;
+    let (sin, cos) = (2.399_963_229_728_653 * n as f64).sin_cos();
+    let r = (1.0 - z * z).max(0.0).sqrt();
+    DVec3::new(r * cos, r * sin, z)
+}
+
+fn middle(limits: &JointLimits) -> DAffine3 {
+    let turn = match limits.turn {
+        TurnLimits::Hinge {
+            center,
+            axis,
+            min_rad,
+            max_rad,
+            ..
+        } => center * DQuat::from_axis_angle(axis.normalize(), 0.5 * (min_rad + max_rad)),
+        turn => turn.center().unwrap_or(DQuat::IDENTITY),
+    };
+    let [least, most] = limits.scale_range;
+    DAffine3 {
+        matrix3: DMat3::from_quat(turn) * (0.5 * (least + most)),
+        translation: limits.translation,
+    }
+}
+
+/// The legal matrix `L` that makes `wanted · L u` largest, or nearly.
+fn farthest(limits: &JointLimits, u: DVec4, wanted: DVec3) -> DAffine3 {
+    let (x, w) = (u.truncate(), u.w);
+    let best = limits
+        .scale_range
+        .map(|scale| {
+            let turn = best_turn(&limits.turn, scale * x, wanted);
+            let matrix = DMat3::from_quat(turn) * scale;
+            (wanted.dot(matrix * x), matrix)
+        })
+        .into_iter()
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let slide = limits.translation_radius * w.signum() * wanted.normalize_or_zero();
+    DAffine3 {
+        matrix3: best.map_or(DMat3::IDENTITY, |(_, matrix)| matrix),
+        translation: limits.translation + slide,
+    }
+}
+
+/// The legal rotation that turns `x` most towards `wanted`.
+fn best_turn(limits: &TurnLimits, x: DVec3, wanted: DVec3) -> DQuat {
+    let (Some(from), Some(to)) = (x.try_normalize(), wanted.try_normalize()) else {
+        return limits.center().unwrap_or(DQuat::IDENTITY);
+    };
+    match *limits {
+        TurnLimits::Free => DQuat::from_rotation_arc(from, to),
+        TurnLimits::Hinge {
+            center,
+            axis,
+            min_rad,
+            max_rad,
+            ..
+        } => center * best_hinge(axis, [min_rad, max_rad], from, center.inverse() * to),
+        TurnLimits::Cone {
+            center,
+            max_angle_rad,
+        } => center * arc_of_at_most(from, center.inverse() * to, max_angle_rad),
+        TurnLimits::SwingTwist {
+            center,
+            axis,
+            max_swing_rad,
+            min_twist_rad,
+            max_twist_rad,
+        } => {
+            // Few swings and, for each, the best twist: good enough for a search that improves.
+            let axis = axis.normalize();
+            let to = center.inverse() * to;
+            let (u, v) = axis.any_orthonormal_pair();
+            let swings = (0..24).flat_map(|n| {
+                let (sin, cos) = (n as f64 * std::f64::consts::TAU / 24.0).sin_cos();
+                let about = u * cos + v * sin;
+                [1.0, 0.66, 0.33].map(|part| DQuat::from_axis_angle(about, part * max_swing_rad))
+            });
+            let turns = swings.chain([DQuat::IDENTITY]).map(|swing| {
+                let twist = best_hinge(
+                    axis,
+                    [min_twist_rad, max_twist_rad],
+                    from,
+                    swing.inverse() * to,
+                );
+                swing * twist
+            });
+            let score = |turn: &DQuat| to.dot(*turn * from);
+            let best = turns.max_by(|a, b| score(a).total_cmp(&score(b)));
+            center * best.unwrap_or(DQuat::IDENTITY)
+        }
+    }
+}
+
+fn best_hinge(axis: DVec3, [low, high]: [f64; 2], from: DVec3, to: DVec3) -> DQuat {
+    let axis = axis.normalize();
+    let across = from - axis * axis.dot(from);
+    // to · R(φ) from = constant + (to·across) cos φ + (to·(axis × across)) sin φ.
+    let (c, s) = (to.dot(across), to.dot(axis.cross(across)));
+    let best = s.atan2(c);
+    let score = |angle: f64| c * angle.cos() + s * angle.sin();
+    let turn = std::f64::consts::TAU;
+    let inside = [best - turn, best, best + turn]
+        .into_iter()
+        .find(|angle| (low..=high).contains(angle));
+    let angle = inside.unwrap_or(if score(low) > score(high) { low } else { high });
+    DQuat::from_axis_angle(axis, angle)
+}
+
+fn arc_of_at_most(from: DVec3, to: DVec3, most: f64) -> DQuat {
+    let arc = DQuat::from_rotation_arc(from, to);
+    let (axis, angle) = arc.to_axis_angle();
+    DQuat::from_axis_angle(axis, angle.min(most))
+}

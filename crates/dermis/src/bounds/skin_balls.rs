@@ -1,0 +1,128 @@
+//! A ball for every vertex, and around many.
+
+use glam::{DAffine3, DVec3};
+
+use super::{BoundsError, Holding, PoseBounds, complete_limits};
+use crate::math::largest_stretch;
+use crate::mesh::{Ball, enclosing_ball};
+use crate::par;
+use crate::rig::{JointLimits, Pose};
+use crate::skin::{Influence, LinearProgram, Skin};
+
+/// Balls that hold each vertex in every legal pose, with every coefficient in its range;
+/// [`enclose`](super::enclose) makes one ball of many.
+///
+/// `limits` are those of all bones or of the posed ones; derived bones follow from them
+/// ([`complete_limits`]). `ranges` has one range per coefficient
+/// ([`coefficient_ranges`](super::coefficient_ranges) makes them); a correction adds at most
+/// half its range times its own `|d|₂,∞` around the middle of its range.
+///
+/// # Errors
+/// [`BoundsError::Skin`] for skins that are no sums of matrices times vectors, whose vertices these
+/// balls do not hold; [`BoundsError::CountMismatch`]; [`BoundsError::BadRange`]; and
+/// [`BoundsError::Rig`].
+pub fn hold_vertices(
+    skin: &Skin,
+    limits: &[JointLimits],
+    ranges: &[[f64; 2]],
+) -> Result<Vec<Holding>, BoundsError> {
+    let program = skin.program.to_linear(&skin.skeleton)?;
+    let limits = complete_limits(skin, limits)?;
+    let bounds = PoseBounds::new(&skin.skeleton, &limits)?;
+    if ranges.len() != program.corrections.len() {
+        return Err(BoundsError::CountMismatch {
+            what: "ranges of coefficients",
+            expected: program.corrections.len(),
+            found: ranges.len(),
+        });
+    }
+    let in_order = |range: &[f64; 2]| range.iter().all(|v| v.is_finite()) && range[0] <= range[1];
+    if let Some(index) = ranges.iter().position(|range| !in_order(range)) {
+        return Err(BoundsError::BadRange {
+            index,
+            found: ranges[index],
+        });
+    }
+    let middle = at_middle(&program, ranges);
+    let moving = moving_parts(&program, ranges);
+    Ok(par::map(program.influences.len(), |i| {
+        let range = program.influences.range(i);
+        let mut held = bounds.holding(&middle[range]);
+        for (half, terms) in &moving[i] {
+            held.widen(half * bounds.norm(terms));
+        }
+        held
+    }))
+}
+
+/// The influences of all vertices with every coefficient in the middle of its range.
+fn at_middle(program: &LinearProgram, ranges: &[[f64; 2]]) -> Vec<Influence> {
+    let mut items = program.influences.items().to_vec();
+    for (correction, [low, high]) in program.corrections.iter().zip(ranges) {
+        let middle = 0.5 * (low + high);
+        for delta in &correction.deltas {
+            items[delta.index as usize].p += middle * delta.value;
+        }
+    }
+    items
+}
+
+/// For each vertex, the corrections that move it: half their range, and their vector.
+fn moving_parts(program: &LinearProgram, ranges: &[[f64; 2]]) -> Vec<Vec<(f64, Vec<Influence>)>> {
+    let rows = &program.influences;
+    let mut vertex_of_item = vec![0; rows.items().len()];
+    for i in 0..rows.len() {
+        vertex_of_item[rows.range(i)].fill(i);
+    }
+    let mut moving: Vec<Vec<(f64, Vec<Influence>)>> = vec![Vec::new(); rows.len()];
+    for (correction, [low, high]) in program.corrections.iter().zip(ranges) {
+        let half = 0.5 * (high - low);
+        if half == 0.0 {
+            continue;
+        }
+        // Deltas rise by item, so those of a vertex follow each other.
+        let of_vertex = |index: u32| vertex_of_item[index as usize];
+        for run in correction
+            .deltas
+            .chunk_by(|a, b| of_vertex(a.index) == of_vertex(b.index))
+        {
+            let terms = run.iter().map(|delta| Influence {
+                bone: rows.items()[delta.index as usize].bone,
+                p: delta.value,
+            });
+            moving[of_vertex(run[0].index)].push((half, terms.collect()));
+        }
+    }
+    moving
+}
+
+/// The smallest ball around all vertices in all of some poses; every kind of skin.
+///
+/// # Errors
+/// [`BoundsError::Skin`] when a pose does not belong to the skin.
+pub fn sampled_ball(
+    skin: &Skin,
+    poses: &[Pose],
+    vertices: Option<&[u32]>,
+) -> Result<Ball, BoundsError> {
+    let chosen = |positions: Vec<DVec3>| match vertices {
+        None => positions,
+        Some(vertices) => vertices.iter().map(|&v| positions[v as usize]).collect(),
+    };
+    let posed = par::map(poses.len(), |k| Ok(chosen(skin.evaluate(&poses[k])?)));
+    let points = posed
+        .into_iter()
+        .collect::<Result<Vec<_>, BoundsError>>()?
+        .concat();
+    Ok(enclosing_ball(&points))
+}
+
+/// A ball in another space: where an instance stands, or a node.
+///
+/// A matrix that stretches unevenly makes an ellipsoid of a ball; the result holds it.
+pub fn moved_ball(ball: &Ball, matrix: &DAffine3) -> Ball {
+    Ball {
+        center: matrix.transform_point3(ball.center),
+        radius: largest_stretch(&matrix.matrix3) * ball.radius,
+    }
+}

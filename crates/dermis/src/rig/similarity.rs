@@ -1,0 +1,226 @@
+//! Moving a whole character: one scale, a rotation and a translation of model space.
+//!
+//! Bones do not take the scale on (\[Merry07\] §3.4.1): their frames keep their size and their places
+//! are scaled, and so are positions in the frames. Rotations stay rotations, and players that hold no
+//! scale can hold the result.
+
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+use super::{
+    Bone, Channel, Clip, JointLimits, JointStatistics, Keys, Pose, RigError, Skeleton, Trs,
+    TurnLimits,
+};
+
+/// `v' = scale · rotation v + translation`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Similarity {
+    scale: f64,
+    rotation: DQuat,
+    translation: DVec3,
+}
+
+impl Similarity {
+    /// Scales about the origin, then rotates about it, then translates.
+    ///
+    /// # Errors
+    /// [`RigError::NotFinite`] for a scale that is not above 0, and for numbers that are not finite.
+    pub fn new(scale: f64, rotation: DQuat, translation: DVec3) -> Result<Self, RigError> {
+        let rotation = rotation.normalize();
+        let finite = scale.is_finite() && rotation.is_finite() && translation.is_finite();
+        if !finite || scale <= 0.0 {
+            return Err(RigError::NotFinite {
+                what: format!("a move by scale {scale}, {rotation}, {translation}"),
+            });
+        }
+        Ok(Self {
+            scale,
+            rotation,
+            translation,
+        })
+    }
+
+    /// The factor of all lengths.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The rotation.
+    pub fn rotation(&self) -> DQuat {
+        self.rotation
+    }
+
+    /// The translation, after scale and rotation.
+    pub fn translation(&self) -> DVec3 {
+        self.translation
+    }
+
+    /// Where a point of model space goes.
+    pub fn point(&self, v: DVec3) -> DVec3 {
+        self.vector(v) + self.translation
+    }
+
+    /// What becomes of a difference of points.
+    pub fn vector(&self, v: DVec3) -> DVec3 {
+        self.scale * (self.rotation * v)
+    }
+
+    /// `G' = M G S⁻¹`: a bone's frame in the moved model.
+    pub fn frame(&self, model_from_bone: &DAffine3) -> DAffine3 {
+        DAffine3 {
+            matrix3: DMat3::from_quat(self.rotation) * model_from_bone.matrix3,
+            translation: self.point(model_from_bone.translation),
+        }
+    }
+
+    /// `L'`: a joint's matrix in the moved model. Below another bone only its translation is scaled; a
+    /// root takes the whole move.
+    pub fn local(&self, parent_from_bone: &DAffine3, is_root: bool) -> DAffine3 {
+        match is_root {
+            true => self.frame(parent_from_bone),
+            false => DAffine3 {
+                matrix3: parent_from_bone.matrix3,
+                translation: self.scale * parent_from_bone.translation,
+            },
+        }
+    }
+
+    /// `L' = left · L · right`.
+    pub(crate) fn local_factors(&self, is_root: bool) -> (DAffine3, DAffine3) {
+        let scale = |s: f64| DAffine3::from_scale(DVec3::splat(s));
+        let right = scale(1.0 / self.scale);
+        let left = match is_root {
+            false => scale(self.scale),
+            true => DAffine3::from_scale_rotation_translation(
+                DVec3::splat(self.scale),
+                self.rotation,
+                self.translation,
+            ),
+        };
+        (left, right)
+    }
+
+    /// `Ĝ'⁻¹ = S Ĝ⁻¹ M⁻¹`.
+    pub fn bone_from_rest(&self, bone_from_rest: &DAffine3) -> DAffine3 {
+        let turned = bone_from_rest.matrix3 * DMat3::from_quat(self.rotation.inverse());
+        DAffine3 {
+            matrix3: turned,
+            translation: self.scale * bone_from_rest.translation - turned * self.translation,
+        }
+    }
+
+    /// The moved skeleton.
+    pub fn skeleton(&self, skeleton: &Skeleton) -> Result<Skeleton, RigError> {
+        let moved = skeleton.bones().iter().map(|bone| {
+            let default = bone.default_parent_from_bone;
+            Bone {
+                name: bone.name.clone(),
+                parent: bone.parent,
+                default_parent_from_bone: match bone.parent {
+                    Some(_) => Trs {
+                        translation: self.scale * default.translation,
+                        ..default
+                    },
+                    None => Trs {
+                        translation: self.point(default.translation),
+                        rotation: self.rotation * default.rotation,
+                        scale: default.scale,
+                    },
+                },
+                bone_from_rest: self.bone_from_rest(&bone.bone_from_rest),
+            }
+        });
+        let carriers = skeleton.ids().filter(|&bone| skeleton.is_carrier(bone));
+        Ok(Skeleton::new(moved.collect())?.with_carriers(carriers))
+    }
+
+    /// The moved pose of a skeleton.
+    pub fn pose(&self, skeleton: &Skeleton, pose: &Pose) -> Pose {
+        let locals = pose.parent_from_bone.iter().zip(skeleton.bones());
+        Pose {
+            parent_from_bone: locals
+                .map(|(local, bone)| self.local(local, bone.parent.is_none()))
+                .collect(),
+            coefficients: pose.coefficients.clone(),
+        }
+    }
+
+    /// The moved clip: translations scaled, and roots carried along.
+    pub fn clip(&self, skeleton: &Skeleton, clip: &Clip) -> Clip {
+        let is_root = |bone: super::BoneId| skeleton.bones()[bone.index()].parent.is_none();
+        let channels = clip.channels.iter().map(|channel| match channel {
+            Channel::Translation(bone, keys) if is_root(*bone) => {
+                let middle = keys.values_per_key() / 2;
+                let per_key = keys.values_per_key();
+                let values = keys.values.iter().enumerate();
+                let values = values.map(|(n, v)| match n % per_key == middle {
+                    true => self.point(*v),
+                    // Tangents of a spline are differences.
+                    false => self.vector(*v),
+                });
+                Channel::Translation(*bone, with_values(keys, values.collect()))
+            }
+            Channel::Translation(bone, keys) => {
+                let values = keys.values.iter().map(|v| self.scale * *v);
+                Channel::Translation(*bone, with_values(keys, values.collect()))
+            }
+            Channel::Rotation(bone, keys) if is_root(*bone) => {
+                // A product of quaternions is linear in each, so tangents follow.
+                let values = keys.values.iter().map(|q| self.rotation * *q);
+                Channel::Rotation(*bone, with_values(keys, values.collect()))
+            }
+            other => other.clone(),
+        });
+        Clip {
+            name: clip.name.clone(),
+            channels: channels.collect(),
+        }
+    }
+
+    /// The moved statistics of a joint.
+    pub fn statistics(&self, skeleton: &Skeleton, seen: &JointStatistics) -> JointStatistics {
+        let is_root = skeleton.bones()[seen.bone.index()].parent.is_none();
+        let turn = if is_root {
+            self.rotation
+        } else {
+            DQuat::IDENTITY
+        };
+        JointStatistics {
+            mean_parent_from_bone: self.local(&seen.mean_parent_from_bone, is_root),
+            translation_deviation: self.scale * seen.translation_deviation,
+            translation_radius: seen.translation_radius.map(|r| self.scale * r),
+            mean_rotation: (turn * seen.mean_rotation).normalize(),
+            ..seen.clone()
+        }
+    }
+
+    /// The moved limits of a joint.
+    pub fn limits(&self, skeleton: &Skeleton, limits: &JointLimits) -> JointLimits {
+        let is_root = skeleton.bones()[limits.bone.index()].parent.is_none();
+        let translation = match is_root {
+            true => self.point(limits.translation),
+            false => self.scale * limits.translation,
+        };
+        let mut turn = limits.turn;
+        if is_root
+            && let TurnLimits::Hinge { center, .. }
+            | TurnLimits::Cone { center, .. }
+            | TurnLimits::SwingTwist { center, .. } = &mut turn
+        {
+            *center = (self.rotation * *center).normalize();
+        }
+        JointLimits {
+            translation,
+            translation_radius: self.scale * limits.translation_radius,
+            turn,
+            ..limits.clone()
+        }
+    }
+}
+
+fn with_values<T: Clone>(keys: &Keys<T>, values: Vec<T>) -> Keys<T> {
+    Keys {
+        interpolation: keys.interpolation,
+        times: keys.times.clone(),
+        values,
+    }
+}

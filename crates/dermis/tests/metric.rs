@@ -1,0 +1,335 @@
+//! Fact 5: the mean square of distances, in closed form and by long averages.
+
+mod metric_support;
+
+use dermis::metric::{
+    AnimationVector, JointModel, MetricError, ModelKind, NormalizedCoordinates, PoseMetric,
+    model_from_limits, models_from_poses,
+};
+use dermis::rig::{BoneId, DerivedBone, DerivedMotion, Palette, Pose, Similarity, Skeleton};
+use dermis::skin::{Influence, LinearProgram, SsdProgram, VertexProgram, Weight};
+use dermis::{Rows, Skin};
+use glam::{DAffine3, DMat4, DQuat, DVec3};
+use proptest::prelude::*;
+
+use metric_support::{Dice, Freedom, poses};
+
+fn palettes(skeleton: &Skeleton, poses: &[Pose]) -> Vec<Palette> {
+    let palette = |pose: &Pose| skeleton.palette(pose).expect("the pose fits");
+    poses.iter().map(palette).collect()
+}
+
+/// `G_jᵀG_k` of one pose as 3×4 matrices, entry by entry.
+fn product(palette: &Palette, j: usize, k: usize) -> [f64; 16] {
+    let columns = |bone: usize| {
+        let g = &palette.model_from_bone[bone];
+        [
+            g.matrix3.x_axis,
+            g.matrix3.y_axis,
+            g.matrix3.z_axis,
+            g.translation,
+        ]
+    };
+    let (a, b) = (columns(j), columns(k));
+    std::array::from_fn(|n| a[n % 4].dot(b[n / 4]))
+}
+
+/// Whether every block of a metric is a long average's, to so many of its standard errors.
+fn agrees(metric: &PoseMetric, palettes: &[Palette], errors: f64) -> Result<(), TestCaseError> {
+    let count = palettes.len() as f64;
+    for j in 0..metric.bone_count() {
+        for k in 0..metric.bone_count() {
+            let mut sums = [[0.0; 2]; 16];
+            for palette in palettes {
+                for (sum, value) in sums.iter_mut().zip(product(palette, j, k)) {
+                    sum[0] += value;
+                    sum[1] += value * value;
+                }
+            }
+            let block = metric
+                .block(BoneId(j as u16), BoneId(k as u16))
+                .to_cols_array();
+            for (found, [sum, squares]) in block.iter().zip(sums) {
+                let mean = sum / count;
+                let deviation = (squares / count - mean * mean).max(0.0).sqrt();
+                let allowed = errors * deviation / count.sqrt() + 1e-9 * (1.0 + mean.abs());
+                prop_assert!(
+                    (found - mean).abs() <= allowed,
+                    "block {j}, {k}: {found} against {mean} ± {allowed}"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn from_limits(
+    dice: &mut Dice,
+    bone_count: usize,
+    freedom: Freedom,
+) -> (Skeleton, Vec<JointModel>, Vec<Pose>) {
+    let skeleton = dice.skeleton(bone_count);
+    let limits = dice.limits(&skeleton, freedom);
+    let models = limits.iter().map(model_from_limits).collect();
+    let poses = poses(&skeleton, &limits, 0.0, 3000);
+    (skeleton, models, poses)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Hinges, cones, swings with twists, free and still joints, all in one skeleton.
+    #[test]
+    fn fact_5_closed_forms_equal_long_averages(seed in any::<u64>()) {
+        let mut dice = Dice(seed);
+        for freedom in [Freedom::Rigid, Freedom::Sliding] {
+            let (skeleton, models, poses) = from_limits(&mut dice, 6, freedom);
+            let metric = PoseMetric::new(&skeleton, &models).expect("even scales");
+            agrees(&metric, &palettes(&skeleton, &poses), 6.0)?;
+        }
+    }
+
+    /// Every model of the papers, given what it asks for, in a motion that it describes.
+    #[test]
+    fn fact_5_models_from_poses_equal_the_average_where_they_hold(seed in any::<u64>()) {
+        let mut dice = Dice(seed);
+        let skeleton = dice.skeleton(5);
+        let cases = [
+            (Freedom::Loose, &[ModelKind::Moments, ModelKind::Independent][..]),
+            (Freedom::Sliding, &[ModelKind::Moments, ModelKind::IndependentComponents]),
+            (
+                Freedom::Rigid,
+                &[ModelKind::FixedTranslation, ModelKind::Rotation, ModelKind::IndependentComponents],
+            ),
+        ];
+        for (freedom, kinds) in cases {
+            let limits = dice.limits(&skeleton, freedom);
+            // Statistics from some poses, averages over others: both have their errors.
+            let seen = poses(&skeleton, &limits, 0.0, 6000);
+            let (learnt, tested) = seen.split_at(3000);
+            for &kind in kinds {
+                let models = models_from_poses(&skeleton, learnt, kind).expect("poses");
+                let metric = PoseMetric::new(&skeleton, &models).expect("even scales");
+                agrees(&metric, &palettes(&skeleton, tested), 12.0)?;
+            }
+        }
+    }
+
+    /// `P` is `FᵀF`, so it is positive semidefinite; bones tied to their parents lose a dimension each.
+    #[test]
+    fn fact_5_p_is_positive_semidefinite_and_loses_a_dimension_per_fixed_joint(seed in any::<u64>()) {
+        let mut dice = Dice(seed);
+        let skeleton = dice.skeleton(6);
+        let limits = dice.limits(&skeleton, Freedom::Rigid);
+        let models: Vec<JointModel> = limits.iter().map(model_from_limits).collect();
+        let metric = PoseMetric::new(&skeleton, &models).expect("even scales");
+        let coordinates = NormalizedCoordinates::new(&metric, skeleton.ids());
+        let joints = skeleton.bones().iter().filter(|bone| bone.parent.is_some()).count();
+        let nullity = 4 * skeleton.bone_count() - coordinates.dimension();
+        prop_assert!(nullity >= joints, "nullity {nullity} of {joints} joints");
+        for _ in 0..20 {
+            let s = dice.animation_vector(6, 0.0);
+            let t = dice.animation_vector(6, 0.0);
+            let (x, y) = (coordinates.of(&s).expect("all bones"), coordinates.of(&t).expect("all bones"));
+            let dot: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
+            prop_assert!((dot - metric.dot(&s, &t)).abs() < 1e-9, "{dot} against {}", metric.dot(&s, &t));
+        }
+    }
+
+    /// The slow, obvious forms and the fast ones.
+    #[test]
+    fn blocks_at_hand_change_nothing(seed in any::<u64>()) {
+        let mut dice = Dice(seed);
+        let (skeleton, models, _) = from_limits(&mut dice, 8, Freedom::Sliding);
+        let chain = PoseMetric::new(&skeleton, &models).expect("even scales");
+        let table = chain.clone().with_all_blocks();
+        for j in skeleton.ids() {
+            for k in skeleton.ids() {
+                let (a, b) = (chain.block(j, k), table.block(j, k));
+                prop_assert!(a.abs_diff_eq(b, 1e-9), "block {j:?}, {k:?}: {a} against {b}");
+            }
+        }
+        let corners: [Vec<Influence>; 3] = std::array::from_fn(|_| dice.animation_vector(8, 1.0));
+        let [a, b, c] = &corners;
+        let gram = table.triangle([a, b, c]);
+        let slow = chain.triangle([a, b, c]);
+        prop_assert!(gram.of_corners.abs_diff_eq(slow.of_corners, 1e-9), "{gram:?} against {slow:?}");
+        let edge = AnimationVector::difference(b, a);
+        let length = gram.edge_lengths()[2];
+        prop_assert!((length - chain.norm(edge.terms())).abs() < 1e-9, "edge opposite to corner 2");
+        prop_assert!((chain.distance(a, b) - length).abs() < 1e-9, "a distance is the norm of a difference");
+    }
+
+    /// A metric moved in place is that of the moved motion (thesis 3.4).
+    #[test]
+    fn a_moved_model_has_the_metric_of_its_moved_poses(seed in any::<u64>()) {
+        let mut dice = Dice(seed);
+        let skeleton = dice.skeleton(5);
+        let limits = dice.limits(&skeleton, Freedom::Loose);
+        let seen = poses(&skeleton, &limits, 0.0, 50);
+        let by = Similarity::new(dice.between(0.3, 3.0), dice.rotation(), dice.vector(4.0)).expect("finite");
+        let moved_skeleton = by.skeleton(&skeleton).expect("finite");
+        let moved: Vec<Pose> = seen.iter().map(|pose| by.pose(&skeleton, pose)).collect();
+        for kind in [ModelKind::Moments, ModelKind::Independent, ModelKind::IndependentComponents] {
+            let models = models_from_poses(&skeleton, &seen, kind).expect("poses");
+            let metric = PoseMetric::new(&skeleton, &models).expect("any scales");
+            let expected = models_from_poses(&moved_skeleton, &moved, kind).expect("poses");
+            let expected = PoseMetric::new(&moved_skeleton, &expected).expect("any scales");
+            // Each model moved by itself, and the metric as a whole.
+            let mut frame_means: Vec<DAffine3> = Vec::new();
+            for (bone, model) in skeleton.bones().iter().zip(&models) {
+                let above = bone.parent.map_or(DAffine3::IDENTITY, |a| frame_means[a.index()]);
+                frame_means.push(above * model.mean());
+            }
+            let singly: Vec<JointModel> = (skeleton.bones().iter().zip(&models).zip(&frame_means))
+                .map(|((bone, model), mean)| model.transformed(&by, bone.parent.is_none(), mean))
+                .collect();
+            let singly = PoseMetric::new(&moved_skeleton, &singly).expect("any scales");
+            let whole = metric.transformed(&by);
+            for _ in 0..10 {
+                let s = dice.animation_vector(5, 0.0);
+                let scaled: Vec<Influence> = s.iter().map(|term| Influence {
+                    bone: term.bone,
+                    p: (by.scale() * term.p.truncate()).extend(term.p.w),
+                }).collect();
+                let length = by.scale() * metric.norm(&s);
+                // Means of whole frames are not products of means here, so only models that do not
+                // hold both stay the same bit by bit under a translation.
+                for (what, other) in [("singly", &singly), ("whole", &whole), ("anew", &expected)] {
+                    if kind == ModelKind::Independent && what == "anew" {
+                        continue;
+                    }
+                    let found = other.norm(&scaled);
+                    prop_assert!((found - length).abs() < 1e-6 * (1.0 + length), "{kind:?} {what}: {found} against {length}");
+                }
+            }
+        }
+    }
+}
+
+/// One bone carrying another, and a skin that follows both.
+fn two_bones() -> Skin {
+    let at = |x: f64| DAffine3::from_translation(DVec3::X * x);
+    let skeleton = Skeleton::from_rest_frames([
+        ("upper".to_owned(), None, at(0.0)),
+        ("lower".to_owned(), Some(BoneId(0)), at(1.0)),
+    ])
+    .expect("parents come first");
+    let rows: Rows<Weight> = (0..2)
+        .map(|bone| {
+            [Weight {
+                bone: BoneId(bone),
+                weight: 1.0,
+            }]
+        })
+        .collect();
+    let program = SsdProgram {
+        rest_positions: vec![DVec3::ZERO, DVec3::new(2.0, 0.0, 0.0)],
+        weights: rows,
+        corrections: Vec::new(),
+    };
+    Skin::new(skeleton, VertexProgram::Ssd(program), Vec::new()).expect("a skin")
+}
+
+#[test]
+fn a_fixed_skeleton_measures_as_euclid_does_at_rest() {
+    let mut dice = Dice(5);
+    let skeleton = dice.skeleton(6);
+    let rest = skeleton.rest_pose();
+    let models = models_from_poses(&skeleton, std::slice::from_ref(&rest), ModelKind::Fixed);
+    let metric = PoseMetric::new(&skeleton, &models.expect("a pose")).expect("rigid");
+    let palette = skeleton.palette(&rest).expect("it fits");
+    for _ in 0..50 {
+        let s = AnimationVector::combination([(1.0, &dice.animation_vector(6, 0.0)[..])]);
+        let expected = s.project(&palette).length();
+        let found = metric.norm(s.terms());
+        assert!(
+            (found - expected).abs() < 1e-9,
+            "{found} against {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_free_elbow_in_the_mean_square() {
+    let skin = two_bones();
+    let models =
+        [DVec3::ZERO, DVec3::X].map(|translation| JointModel::UniformRotation { translation });
+    let metric = PoseMetric::of_skin(&skin, &models).expect("no derived bones");
+    let VertexProgram::Linear(LinearProgram { influences, .. }) =
+        skin.to_linear().expect("linear").program
+    else {
+        panic!("it was made linear");
+    };
+    // Shoulder at 0, elbow 1 away, hand 1 from the elbow: E|d|² = 1 + 1.
+    let found = metric.distance(influences.row(0), influences.row(1));
+    assert!((found - 2.0f64.sqrt()).abs() < 1e-12, "{found}");
+    let zero = metric.block(BoneId(0), BoneId(1));
+    assert!(
+        zero.abs_diff_eq(
+            DMat4::from_cols_array(&[
+                0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
+            ]),
+            1e-12
+        ),
+        "only the joint itself is shared: {zero}"
+    );
+}
+
+#[test]
+fn an_average_visits_every_pose() {
+    let skin = two_bones();
+    let pose = |angle: f64| {
+        let mut pose = skin.skeleton.rest_pose();
+        pose.parent_from_bone[1] *= DAffine3::from_rotation_z(angle);
+        pose
+    };
+    let poses = [pose(0.0), pose(std::f64::consts::PI)];
+    let metric = PoseMetric::average(&skin, &poses).expect("two poses");
+    let linear = skin.to_linear().expect("linear");
+    let VertexProgram::Linear(program) = &linear.program else {
+        panic!("it was made linear");
+    };
+    let (a, b) = (program.influences.row(0), program.influences.row(1));
+    // The hand is 2 away, or back at the shoulder: √((4 + 0)/2).
+    for metric in [metric.clone(), metric.with_all_blocks()] {
+        assert!(
+            (metric.distance(a, b) - 2.0f64.sqrt()).abs() < 1e-12,
+            "{metric:?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_closed_form_cannot_say_is_refused() {
+    let mut skin = two_bones();
+    let rotation = JointModel::rotation(glam::DMat3::IDENTITY, DVec3::ZERO);
+    let flat = JointModel::Fixed {
+        parent_from_bone: DAffine3::from_scale(DVec3::new(1.0, 2.0, 1.0)),
+    };
+    let error = PoseMetric::of_skin(&skin, &[flat, rotation.clone()]).expect_err("uneven scale");
+    assert!(error.to_string().contains("lower"), "{error}");
+    let error = PoseMetric::of_skin(&skin, std::slice::from_ref(&rotation)).expect_err("one model");
+    assert!(
+        matches!(error, MetricError::CountMismatch { .. }),
+        "{error}"
+    );
+    let nan = JointModel::rotation(glam::DMat3::IDENTITY * f64::NAN, DVec3::ZERO);
+    let error = PoseMetric::of_skin(&skin, &[rotation.clone(), nan]).expect_err("no number");
+    assert!(
+        matches!(error, MetricError::NotFinite { bone: 1, .. }),
+        "{error}"
+    );
+    let error = PoseMetric::average(&skin, &[]).expect_err("no pose");
+    assert!(matches!(error, MetricError::NoPoses), "{error}");
+
+    skin.derived = vec![DerivedBone {
+        bone: BoneId(1),
+        of: BoneId(0),
+        motion: DerivedMotion::Swell { gain: 0.5 },
+    }];
+    let error = PoseMetric::of_skin(&skin, &[rotation.clone(), rotation]).expect_err("it follows");
+    assert!(error.to_string().contains("lower"), "{error}");
+    let turned = Pose::new(vec![DAffine3::from_quat(DQuat::from_rotation_z(1.0))]);
+    PoseMetric::average(&skin, &[turned]).expect("an average goes through the pose program");
+}

@@ -1,0 +1,75 @@
+//! Spheres in the `DERMIS_skin` extension.
+
+use dermis::mesh::Ball;
+use dermis::rig::Similarity;
+use serde::{Deserialize, Serialize};
+
+/// Spheres that hold a skin, in model space.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoundsRecord {
+    /// What `legal` holds in.
+    pub assumes: AssumedPoses,
+    /// Holds the skin in every legal pose; `None` for skins that are no sums of matrices times vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legal: Option<Ball>,
+    /// Holds the skin in all clips of the file; `None` without clips.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clips: Option<Ball>,
+    /// The same for each primitive, in the order of the file.
+    pub parts: Vec<PartBounds>,
+}
+
+/// Spheres that hold one primitive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PartBounds {
+    /// As [`BoundsRecord::legal`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legal: Option<Ball>,
+    /// As [`BoundsRecord::clips`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clips: Option<Ball>,
+}
+
+/// What is taken for legal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum AssumedPoses {
+    /// Every rotation of every joint, and translations and scales as in the clips.
+    AnyRotation,
+    /// Joint limits that were given.
+    Limits,
+    /// What joints did in the poses of the statistics, in any combination.
+    Seen,
+}
+
+impl BoundsRecord {
+    /// The spheres of a model that was moved.
+    #[must_use]
+    pub fn moved(&self, by: &Similarity) -> Self {
+        let ball = |ball: &Ball| Ball {
+            center: by.point(ball.center),
+            radius: by.scale() * ball.radius,
+        };
+        Self {
+            assumes: self.assumes,
+            legal: self.legal.as_ref().map(ball),
+            clips: self.clips.as_ref().map(ball),
+            parts: (self.parts.iter())
+                .map(|part| PartBounds {
+                    legal: part.legal.as_ref().map(ball),
+                    clips: part.clips.as_ref().map(ball),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl PartBounds {
+    /// The sphere that an engine should use: the one for every legal pose, where there is one.
+    pub fn best(&self) -> Option<&Ball> {
+        self.legal.as_ref().or(self.clips.as_ref())
+    }
+}
