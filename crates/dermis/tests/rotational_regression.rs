@@ -10,6 +10,7 @@ use dermis::measure::{measure, measure_predictions};
 use dermis::progress::Silent;
 use dermis::rig::{BoneId, Skeleton};
 use dermis::skin::Skin;
+use dermis::synth::ArmOptions;
 use dermis::{Example, ExampleSet, Pose, TriMesh, VertexProgram};
 use glam::{DAffine3, DQuat, DVec3};
 
@@ -139,6 +140,7 @@ fn fact_10_the_reduced_form_nears_the_full_one_as_proxies_become_triangles() {
     let options = |count: usize| RotationalOptions {
         proxies: ProxyCount::Exactly(count),
         place_weight: 0.0,
+        smallest_share: 0.0,
         ..RotationalOptions::default()
     };
     let full = fit_full_regression(&set, &training, &options(1), &Silent).expect("fits");
@@ -196,6 +198,58 @@ fn turning_the_character_turns_the_skin_and_does_nothing_else() {
         let expected = whole.transform_point3(*a);
         assert!(expected.distance(*b) < 1e-9, "{b}, not {expected}");
     }
+}
+
+#[test]
+fn what_hardly_moves_a_proxy_is_left_out_and_hardly_missed() {
+    let poses = dermis::synth::arm_motion(24);
+    let set = dermis::synth::arm(&ArmOptions {
+        poses,
+        ..ArmOptions::default()
+    })
+    .examples;
+    let training: Vec<usize> = (0..24).filter(|k| k % 4 != 3).collect();
+    let fitted = |smallest_share: f64| {
+        let options = RotationalOptions {
+            smallest_share,
+            ..RotationalOptions::default()
+        };
+        let fitted = fit_rotational_regression(&set, &training, &options, &Silent);
+        fitted.expect("fits").skin
+    };
+    let (whole, pruned) = (fitted(0.0), fitted(1e-5));
+    let share_kept = |skin: &Skin| {
+        let proxies = skin.proxies.as_ref().expect("an arm that twists");
+        let numbers = || proxies.from_patches.iter().chain(&proxies.from_sources);
+        numbers().filter(|x| **x != 0.0).count() as f64 / numbers().count() as f64
+    };
+    let diagonal = set.rest().bounds().diagonal();
+    let mut largest = 0.0_f64;
+    for example in set.examples() {
+        let pairs = whole.evaluate(&example.pose).expect("fits");
+        let pairs = pairs
+            .into_iter()
+            .zip(pruned.evaluate(&example.pose).expect("fits"));
+        largest = pairs
+            .map(|(a, b)| a.distance(b) / diagonal)
+            .fold(largest, f64::max);
+    }
+    let kept = share_kept(&pruned);
+    println!(
+        "{:.0}% of {:.0}% kept; largest difference {largest:.1e}",
+        100.0 * kept,
+        100.0 * share_kept(&whole)
+    );
+    assert!(kept < 0.8 * share_kept(&whole), "{kept}");
+    assert!(largest < 5e-4, "{largest}");
+    let rest = pruned
+        .evaluate(&set.skeleton().default_pose())
+        .expect("fits");
+    let rest_of_whole = whole
+        .evaluate(&set.skeleton().default_pose())
+        .expect("fits");
+    let apart = rest.iter().zip(&rest_of_whole).map(|(a, b)| a.distance(*b));
+    assert!(apart.fold(0.0, f64::max) < 1e-9 * diagonal, "at rest");
 }
 
 #[test]
@@ -374,6 +428,13 @@ fn options_out_of_range_are_refused_by_name() {
             "rigid-tolerance",
             RotationalOptions {
                 rigid_tolerance: -1.0,
+                ..RotationalOptions::default()
+            },
+        ),
+        (
+            "smallest-share",
+            RotationalOptions {
+                smallest_share: f64::NAN,
                 ..RotationalOptions::default()
             },
         ),

@@ -18,14 +18,18 @@ use crate::skin::{Influence, LinearProgram, Skin};
 /// half its range times its own `|d|₂,∞` around the middle of its range.
 ///
 /// # Errors
-/// [`BoundsError::Skin`] for skins that are no sums of matrices times vectors, whose vertices these
-/// balls do not hold; [`BoundsError::CountMismatch`]; [`BoundsError::BadRange`]; and
+/// [`BoundsError::Skin`] for skins that are no sums of matrices times vectors, and
+/// [`BoundsError::ProxyBones`] for those with proxies, whose vertices these balls do not hold;
+/// [`BoundsError::CountMismatch`]; [`BoundsError::BadRange`]; and
 /// [`BoundsError::Rig`].
 pub fn hold_vertices(
     skin: &Skin,
     limits: &[JointLimits],
     ranges: &[[f64; 2]],
 ) -> Result<Vec<Holding>, BoundsError> {
+    if skin.proxies.is_some() {
+        return Err(BoundsError::ProxyBones);
+    }
     let program = skin.program.to_linear(&skin.skeleton)?;
     let limits = complete_limits(skin, limits)?;
     let bounds = PoseBounds::new(&skin.skeleton, &limits)?;

@@ -13,7 +13,7 @@
 //!    │                                   │
 //!    └─▶ key gradients D, weights β (blend) ─▶ predictors u, W, H       (readings, regress)
 //!                                        │
-//!                        C1, C2 (compile) ─▶ Skin with ProxyBones
+//!                 C1, C2 (compile, prune) ─▶ Skin with ProxyBones
 //! ```
 //!
 //! [`fit_full_regression`] is the same without the reduction: a predictor for every triangle and a solve per
@@ -24,6 +24,7 @@ mod cluster;
 mod compile;
 mod full;
 mod poisson;
+mod prune;
 mod readings;
 mod reduce;
 mod regress;
@@ -68,6 +69,9 @@ pub struct RotationalOptions {
     /// least 0, default 0.01. At 0 places follow from edges and held vertices alone, as in \[Wang07\], and the
     /// best-predicted vertex of each part of the mesh is held whatever its error.
     pub place_weight: f64,
+    /// What moves a proxy by less than this share of the rest box's diagonal is left out of its sums, for speed; at
+    /// least 0, default 1e-5.
+    pub smallest_share: f64,
 }
 
 impl Default for RotationalOptions {
@@ -77,6 +81,7 @@ impl Default for RotationalOptions {
             proxies: ProxyCount::Exactly(60),
             rigid_tolerance: 5e-4,
             place_weight: 0.01,
+            smallest_share: 1e-5,
         }
     }
 }
@@ -108,6 +113,7 @@ impl RotationalOptions {
         for (name, number) in [
             ("rigid-tolerance", self.rigid_tolerance),
             ("place-weight", self.place_weight),
+            ("smallest-share", self.smallest_share),
         ] {
             if !(number >= 0.0 && number.is_finite()) {
                 return bad_option(name, format!("{number} is not 0 or more"));

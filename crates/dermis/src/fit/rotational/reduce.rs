@@ -7,6 +7,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use super::blend::{Blend, Keys, Weights};
 use super::cluster::{Joins, Shapes, bounded_inverse};
 use super::compile::Assembly;
+use super::prune::{self, Pruning};
 use super::readings::Readings;
 use super::regress::{PatchMotion, fit_patch};
 use super::{Base, GIVE_BACK_ROUNDS, ProxyCount, RotationalOptions, rms, vertex_errors};
@@ -15,7 +16,7 @@ use crate::measure::positive_or_one;
 use crate::mesh::triangle_frame;
 use crate::par;
 use crate::progress::{Progress, Stage};
-use crate::rig::{PatchPredictor, ProxyBones};
+use crate::rig::{BoneId, PatchPredictor, ProxyBones};
 use crate::skin::{Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
 
 /// Rounds of weights and motions of proxies in turn, and of weights and key gradients.
@@ -70,6 +71,7 @@ pub(super) fn fit(
     });
     let middle = |patch: &PatchMotion| patch.motions[0].translation;
     let middles = patches.iter().map(middle).collect();
+    let radii = patches.iter().map(|patch| patch.radius).collect();
     if stage.is_stopped() {
         return Err(FitError::Stopped);
     }
@@ -78,9 +80,11 @@ pub(super) fn fit(
         triangles: proxies.own_gradients(base, &joins),
         proxies: &proxies,
         middles,
+        radii,
         readings,
         predictors,
         place_weight: options.place_weight,
+        smallest_share: options.smallest_share,
     };
     let mut weights: Weights = (proxies.weights.iter().zip(&base.is_held))
         .map(|(row, held)| row.iter().copied().filter(|_| !held).collect::<Vec<_>>())
@@ -415,9 +419,12 @@ struct Parts<'a> {
     proxies: &'a Proxies,
     triangles: Vec<([u32; 3], Option<u16>)>,
     middles: Vec<DVec3>,
+    /// How far the points of each patch are from its middle.
+    radii: Vec<f64>,
     readings: Readings,
     predictors: Vec<PatchPredictor>,
     place_weight: f64,
+    smallest_share: f64,
 }
 
 impl Parts<'_> {
@@ -425,8 +432,8 @@ impl Parts<'_> {
     fn assemble(&self, weights: &Weights) -> Result<Skin, FitError> {
         let base = self.base;
         let rest = base.set.rest().positions();
-        let (patch_of_proxy, weights) = proxies_in_use(weights, self.predictors.len());
-        let compiled = Assembly {
+        let (patch_of_proxy, weights) = proxies_in_use(weights, &self.middles);
+        let mut compiled = Assembly {
             skeleton: base.set.skeleton(),
             rest,
             triangles: &self.triangles,
@@ -438,6 +445,24 @@ impl Parts<'_> {
             place_weight: self.place_weight,
         }
         .compile()?;
+        let diagonal = positive_or_one(base.set.rest().bounds().diagonal());
+        let rest_of_source = |bone: &BoneId| {
+            let bone = &base.set.skeleton().bones()[bone.index()];
+            bone.bone_from_rest.inverse()
+        };
+        Pruning {
+            middles: &self.middles,
+            radii: &self.radii,
+            patch_of_proxy: &patch_of_proxy,
+            rest_of_source: &compiled
+                .sources
+                .iter()
+                .map(rest_of_source)
+                .collect::<Vec<_>>(),
+            reach: diagonal,
+            tolerance: self.smallest_share * diagonal,
+        }
+        .apply(&mut compiled);
         let middle = |&patch: &u16| self.middles[usize::from(patch)];
         let centers: Vec<DVec3> = patch_of_proxy.iter().map(middle).collect();
         let extended = ProxyBones::extend_skeleton(base.set.skeleton(), &centers);
@@ -471,16 +496,17 @@ impl Parts<'_> {
     }
 }
 
-/// The patches of the proxies that move a vertex, and the weights over those.
-fn proxies_in_use(weights: &Weights, count: usize) -> (Vec<u16>, Weights) {
-    let mut is_used = vec![false; count];
+/// The patches of the proxies that move a vertex, neighbours after each other; and the weights over those.
+fn proxies_in_use(weights: &Weights, middles: &[DVec3]) -> (Vec<u16>, Weights) {
+    let mut is_used = vec![false; middles.len()];
     for &(proxy, _) in weights.items() {
         is_used[usize::from(proxy)] = true;
     }
-    let used: Vec<u16> = (0..count as u16)
-        .filter(|&p| is_used[usize::from(p)])
-        .collect();
-    let mut renumbered = vec![0; count];
+    let used: Vec<usize> = (0..middles.len()).filter(|&p| is_used[p]).collect();
+    let points: Vec<DVec3> = used.iter().map(|&p| middles[p]).collect();
+    let path = prune::path(&points).into_iter();
+    let used: Vec<u16> = path.map(|n| used[n] as u16).collect();
+    let mut renumbered = vec![0; middles.len()];
     for (number, &proxy) in (0u16..).zip(&used) {
         renumbered[usize::from(proxy)] = number;
     }
