@@ -6,9 +6,11 @@ use dermis::bounds::{
     BoneBoxes, BoundsError, PoseBounds, coefficient_ranges, complete_limits, enclose,
     extreme_poses, hold_vertices, moved_ball, sampled_ball, turned_ball,
 };
+use dermis::fit::fit_rotational_regression;
 use dermis::mesh::Ball;
 use dermis::metric::AnimationVector;
 use dermis::pose_space::{Center, Control, Driver, Kernel};
+use dermis::progress::Silent;
 use dermis::rig::{
     BoneId, DerivedBone, DerivedMotion, JointLimits, LegalPoses, Pose, Similarity, Skeleton,
     TurnLimits, free_joints,
@@ -16,6 +18,7 @@ use dermis::rig::{
 use dermis::skin::{
     Coefficient, Correction, Delta, DualQuaternionProgram, SsdProgram, VertexProgram, Weight,
 };
+use dermis::synth::{ArmOptions, ProxyOptions, TubeOptions, arm, arm_motion, proxied, tube};
 use dermis::{Rows, Skin};
 use glam::{DAffine3, DQuat, DVec3};
 use proptest::prelude::*;
@@ -280,6 +283,67 @@ fn balls_of_vertices_hold_morphs_and_derived_bones() {
         matches!(error, BoundsError::BadRange { index: 0, .. }),
         "{error}"
     );
+}
+
+/// Asserts that balls hold in drawn and searched poses, and gives the whole ball over the best one found.
+#[track_caller]
+fn looseness_of(skin: &Skin, limits: &[JointLimits], what: &str) -> f64 {
+    let balls = hold_vertices(skin, limits, &[]).expect("linear");
+    let whole = enclose(&balls);
+    let all = complete_limits(skin, limits).expect("limits of posed bones");
+    let mut poses = extreme_poses(skin, limits, &balls, 100).expect("linear");
+    let drawn = LegalPoses::new(&skin.skeleton, &all, 0.6, 5).expect("all limits");
+    poses.extend(drawn.take(2000));
+    for pose in &poses {
+        let positions = skin.evaluate(pose).expect("it fits");
+        for (held, at) in balls.iter().zip(&positions) {
+            let is_held = held.0.iter().all(|ball| holds(ball, *at));
+            assert!(is_held, "{what}: {at} outside {held:?}");
+        }
+    }
+    let best = sampled_ball(skin, &poses, None).expect("it fits").radius;
+    whole.radius / best
+}
+
+#[test]
+fn balls_hold_what_is_predicted_of_proxy_bones() {
+    let set = arm(&ArmOptions {
+        poses: arm_motion(24),
+        ..ArmOptions::default()
+    })
+    .examples;
+    let training: Vec<usize> = (0..24).collect();
+    let fitted = fit_rotational_regression(&set, &training, &Default::default(), &Silent);
+    let skin = fitted.expect("fits").skin;
+    assert!(skin.proxies.is_some(), "a forearm that twists");
+    let limits = limited(&skin);
+    let ratio = looseness_of(&skin, &limits, "an arm");
+    let free: Vec<JointLimits> = (limits.iter())
+        .map(|limits| JointLimits {
+            turn: TurnLimits::Free,
+            ..limits.clone()
+        })
+        .collect();
+    let any = looseness_of(&skin, &free, "an arm that turns freely");
+    println!("radius over the best found: {ratio:.2} with limits, {any:.2} with any rotation");
+    assert!(ratio < 2.5, "{ratio}");
+
+    // Numbers at random, of every kind that a file may hold.
+    let tube = tube(&TubeOptions {
+        ring_count: 10,
+        segment_count: 6,
+        bone_count: 4,
+        example_count: 1,
+    });
+    for seed in 0..6 {
+        let options = ProxyOptions {
+            proxy_count: 7,
+            seed,
+            ..ProxyOptions::default()
+        };
+        let skin = proxied(&tube.truth, &options);
+        looseness_of(&skin, &limited(&skin), &format!("random proxies {seed}"));
+    }
 }
 
 #[test]

@@ -217,7 +217,7 @@ fn what_hardly_moves_a_proxy_is_left_out_and_hardly_missed() {
         let fitted = fit_rotational_regression(&set, &training, &options, &Silent);
         fitted.expect("fits").skin
     };
-    let (whole, pruned) = (fitted(0.0), fitted(1e-5));
+    let (whole, pruned) = (fitted(0.0), fitted(3e-3));
     let share_kept = |skin: &Skin| {
         let proxies = skin.proxies.as_ref().expect("an arm that twists");
         let numbers = || proxies.from_patches.iter().chain(&proxies.from_sources);
@@ -241,7 +241,7 @@ fn what_hardly_moves_a_proxy_is_left_out_and_hardly_missed() {
         100.0 * share_kept(&whole)
     );
     assert!(kept < 0.8 * share_kept(&whole), "{kept}");
-    assert!(largest < 5e-4, "{largest}");
+    assert!((1e-9..2e-2).contains(&largest), "{largest}");
     let rest = pruned
         .evaluate(&set.skeleton().default_pose())
         .expect("fits");

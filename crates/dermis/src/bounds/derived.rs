@@ -15,7 +15,8 @@ use crate::skin::Skin;
 /// Limits for every bone of a skin, from those of the bones that a pose gives.
 ///
 /// Limits that are given for derived bones are replaced. The result forgets that a derived bone and
-/// its joint move together, so it allows more poses than there are: right for bounds.
+/// its joint move together, so it allows more poses than there are: right for bounds. Proxy bones are listed as if
+/// they stayed at rest: no joint moves them, and a pose that leaves them out or has them anywhere else is the same.
 ///
 /// # Errors
 /// [`BoundsError::CountMismatch`] when there are limits neither for all bones nor for the posed ones.
@@ -36,6 +37,11 @@ pub fn complete_limits(
         let of = &all[derived.of.index()];
         all.push(limits_of(&skin.skeleton, derived, of));
     }
+    let unread = skin.skeleton.ids().skip(all.len());
+    all.extend(unread.map(|bone| {
+        let rest = rest_parent_from_bone(&skin.skeleton, bone);
+        JointLimits::fixed(bone, &rest)
+    }));
     Ok(all)
 }
 
@@ -92,7 +98,7 @@ fn limits_of(skeleton: &Skeleton, derived: &DerivedBone, of: &JointLimits) -> Jo
 }
 
 /// The largest angle of a joint's turn from its rest, `lin(L L̂⁻¹)`.
-fn largest_turn(of: &JointLimits, rest: &DAffine3) -> f64 {
+pub(super) fn largest_turn(of: &JointLimits, rest: &DAffine3) -> f64 {
     let (rest_rotation, rest_scales) = rotation_and_scales(&rest.matrix3);
     let uniform = |[a, b]: [f64; 2]| (b - a).abs() <= 1e-6 * b.abs() && a > 0.0;
     // Uneven stretches turn the nearest rotation in ways of their own.

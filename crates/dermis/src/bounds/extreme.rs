@@ -5,6 +5,8 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
+use super::propagate::BallTerm;
+use super::proxied::Predicted;
 use super::{BoundsError, Holding, complete_limits};
 use crate::mesh::Ball;
 use crate::par;
@@ -78,6 +80,9 @@ pub fn extreme_poses(
             found: held.len(),
         });
     }
+    // Proxies are looked at as if they moved with the middle of what is predicted.
+    let predicted =
+        (skin.proxies.as_ref()).map(|proxies| Predicted::new(&skin.skeleton, proxies, &limits));
     Ok(par::map(direction_count, |n| {
         let direction = even_direction(n, direction_count);
         let reach = |held: &Holding| {
@@ -89,7 +94,14 @@ pub fn extreme_poses(
             a.total_cmp(&b)
         });
         let point = vertex.map_or(&[][..], |vertex| program.influences.row(vertex));
-        far_pose(&skin.skeleton, &limits, point, direction)
+        match &predicted {
+            None => far_pose(&skin.skeleton, &limits, point, direction),
+            Some(predicted) => {
+                let point = predicted.terms(point);
+                let centers: Vec<Influence> = point.iter().map(BallTerm::center).collect();
+                far_pose(&skin.skeleton, &limits, &centers, direction)
+            }
+        }
     }))
 }
 

@@ -24,6 +24,7 @@ mod frustum;
 mod holding;
 mod joint_bound;
 mod propagate;
+mod proxied;
 mod skin_balls;
 
 pub use bone_boxes::BoneBoxes;
@@ -59,12 +60,6 @@ pub enum BoundsError {
         /// How many there are.
         found: usize,
     },
-    /// The skin has proxy bones, which no ball follows.
-    #[error(
-        "proxy bones stand where predictions put them, and no ball follows those through every pose: \
-         only poses of clips can be held"
-    )]
-    ProxyBones,
     /// A driver has no largest output.
     #[error(
         "coefficient {name} is driven by {driver}, whose {part} grows without bound: give its range"

@@ -6,7 +6,7 @@ use super::BoundsError;
 use super::holding::Holding;
 use super::joint_bound::{carried, carried_about};
 use crate::mesh::Ball;
-use crate::rig::{JointLimits, Skeleton};
+use crate::rig::{BoneId, JointLimits, Skeleton};
 use crate::skin::Influence;
 
 /// Bounds on `G s` over all legal poses.
@@ -41,6 +41,34 @@ use crate::skin::Influence;
 pub struct PoseBounds {
     parents: Vec<Option<usize>>,
     limits: Vec<JointLimits>,
+}
+
+/// A vector in a bone's frame that lies in a ball, and its weight.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BallTerm {
+    pub(super) bone: usize,
+    pub(super) ball: Ball,
+    pub(super) weight: f64,
+}
+
+impl BallTerm {
+    pub(super) fn point(term: &Influence) -> Self {
+        Self {
+            bone: term.bone.index(),
+            ball: Ball {
+                center: term.p.truncate(),
+                radius: 0.0,
+            },
+            weight: term.p.w,
+        }
+    }
+
+    pub(super) fn center(&self) -> Influence {
+        Influence {
+            bone: BoneId(self.bone as u16),
+            p: self.ball.center.extend(self.weight),
+        }
+    }
 }
 
 /// What a bone and those below it add to `G s`, in the bone's frame.
@@ -80,11 +108,15 @@ impl PoseBounds {
     /// # Panics
     /// When a bone does not exist.
     pub fn holding(&self, s: &[Influence]) -> Holding {
+        self.holding_of(s.iter().map(BallTerm::point))
+    }
+
+    /// As [`holding`](Self::holding), of vectors of which only balls are known.
+    pub(super) fn holding_of(&self, terms: impl ExactSizeIterator<Item = BallTerm>) -> Holding {
         // By rising bone, so that the last one has everything below it.
-        let mut parts: Vec<Part> = Vec::with_capacity(s.len() + 1);
-        for term in s {
-            let point = Holding::point(term.p.truncate());
-            add(&mut parts, term.bone.index(), &point, term.p.w);
+        let mut parts: Vec<Part> = Vec::with_capacity(terms.len() + 1);
+        for term in terms {
+            add(&mut parts, term.bone, &Holding([term.ball; 3]), term.weight);
         }
         let mut total = Holding::point(DVec3::ZERO);
         while let Some(part) = parts.pop() {

@@ -2,6 +2,7 @@
 
 use glam::{DAffine3, DVec3};
 
+use super::proxied::Predicted;
 use super::{BoundsError, Holding, PoseBounds, complete_limits};
 use crate::math::largest_stretch;
 use crate::mesh::{Ball, enclosing_ball};
@@ -13,23 +14,19 @@ use crate::skin::{Influence, LinearProgram, Skin};
 /// [`enclose`](super::enclose) makes one ball of many.
 ///
 /// `limits` are those of all bones or of the posed ones; derived bones follow from them
-/// ([`complete_limits`]). `ranges` has one range per coefficient
+/// ([`complete_limits`]), and so does what is predicted of proxy bones. `ranges` has one range per coefficient
 /// ([`coefficient_ranges`](super::coefficient_ranges) makes them); a correction adds at most
 /// half its range times its own `|d|₂,∞` around the middle of its range.
 ///
 /// # Errors
-/// [`BoundsError::Skin`] for skins that are no sums of matrices times vectors, and
-/// [`BoundsError::ProxyBones`] for those with proxies, whose vertices these balls do not hold;
-/// [`BoundsError::CountMismatch`]; [`BoundsError::BadRange`]; and
+/// [`BoundsError::Skin`] for skins that are no sums of matrices times vectors, whose vertices these
+/// balls do not hold; [`BoundsError::CountMismatch`]; [`BoundsError::BadRange`]; and
 /// [`BoundsError::Rig`].
 pub fn hold_vertices(
     skin: &Skin,
     limits: &[JointLimits],
     ranges: &[[f64; 2]],
 ) -> Result<Vec<Holding>, BoundsError> {
-    if skin.proxies.is_some() {
-        return Err(BoundsError::ProxyBones);
-    }
     let program = skin.program.to_linear(&skin.skeleton)?;
     let limits = complete_limits(skin, limits)?;
     let bounds = PoseBounds::new(&skin.skeleton, &limits)?;
@@ -47,13 +44,19 @@ pub fn hold_vertices(
             found: ranges[index],
         });
     }
+    let predicted =
+        (skin.proxies.as_ref()).map(|proxies| Predicted::new(&skin.skeleton, proxies, &limits));
+    let holding = |s: &[Influence]| match &predicted {
+        None => bounds.holding(s),
+        Some(predicted) => bounds.holding_of(predicted.terms(s).into_iter()),
+    };
     let middle = at_middle(&program, ranges);
     let moving = moving_parts(&program, ranges);
     Ok(par::map(program.influences.len(), |i| {
         let range = program.influences.range(i);
-        let mut held = bounds.holding(&middle[range]);
+        let mut held = holding(&middle[range]);
         for (half, terms) in &moving[i] {
-            held.widen(half * bounds.norm(terms));
+            held.widen(half * holding(terms).reach(DVec3::ZERO));
         }
         held
     }))

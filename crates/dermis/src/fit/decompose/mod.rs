@@ -27,6 +27,7 @@ mod reduce;
 mod sample;
 mod solver;
 mod start;
+mod subspace;
 
 pub use comparators::{
     ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,

@@ -10,6 +10,7 @@
 use faer::{Mat, MatRef};
 
 use super::deflate::deflate;
+use super::subspace::leading_within;
 use crate::solve::SymmetricEigen;
 use crate::solve::{lower_gram, product, squared_column_norms, squared_norm};
 
@@ -122,9 +123,16 @@ fn by_gram(trajectories: MatRef<'_, f64>, keep: Keep) -> Reduced {
         trajectories.transpose()
     };
     let size = rows.nrows();
-    let eigen = SymmetricEigen::new(&lower_gram(rows), size);
-    let kept = keep.count(&eigen.values);
-    let leading = Mat::from_fn(size, kept, |i, j| eigen.vectors[(size - 1 - j) * size + i]);
+    let gram = lower_gram(rows);
+    let few = match keep {
+        Keep::Within(budget) => leading_within(&gram, size, budget),
+        Keep::Most(_) => None,
+    };
+    let leading = few.unwrap_or_else(|| {
+        let eigen = SymmetricEigen::new(&gram, size);
+        let kept = keep.count(&eigen.values);
+        Mat::from_fn(size, kept, |i, j| eigen.vectors[(size - 1 - j) * size + i])
+    });
     let basis = match wide {
         true => leading,
         // `A v` has the length of its singular value, and the smallest of these are not quite

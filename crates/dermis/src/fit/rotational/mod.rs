@@ -9,11 +9,11 @@
 //! ```text
 //! examples ─▶ linear blend fit ─▶ near-rigid vertices stay with it      (mod)
 //!    │                                   │
-//!    ├─▶ groups of triangles (cluster) ─▶ proxies: weights α, motions   (blend)
-//!    │                                   │
-//!    └─▶ key gradients D, weights β (blend) ─▶ predictors u, W, H       (readings, regress)
+//!    └─▶ patches: groups of triangles (cluster), their weights and motions (blend)
 //!                                        │
-//!                 C1, C2 (compile, prune) ─▶ Skin with ProxyBones
+//!                        predictors of those motions: u, W, H           (readings, regress, ridge)
+//!                                        │
+//!                 C1, C2 (compile, prune) ─▶ Skin with ProxyBones       (reduce)
 //! ```
 //!
 //! [`fit_full_regression`] is the same without the reduction: a predictor for every triangle and a solve per
@@ -47,11 +47,25 @@ use crate::skin::{SsdProgram, VertexProgram};
 /// How many proxy bones there are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ProxyCount {
+    /// One for every 80 vertices, at least 16 and at most 60: a whole frame then takes at most about twice as
+    /// long as one of linear blend skinning (see `docs/performance.md`).
+    Automatic,
     /// As many as given, or fewer where the skin has not as many triangles.
     Exactly(usize),
     /// As few as follow the training examples to this E_RMS (see [`Measures`](crate::measure::Measures)), when
     /// they are moved as well as they can be. What is predicted of their motion comes on top.
     TargetError(f64),
+}
+
+impl ProxyCount {
+    /// How many proxies are wanted for a mesh; 1, the fewest to try, where an error decides.
+    fn least(self, vertex_count: usize) -> usize {
+        match self {
+            Self::Automatic => (vertex_count / 80).clamp(16, 60),
+            Self::Exactly(count) => count,
+            Self::TargetError(_) => 1,
+        }
+    }
 }
 
 /// How to fit rotational regression.
@@ -60,7 +74,7 @@ pub struct RotationalOptions {
     /// The linear blend fit: most bones, or proxies, that may move one vertex; and the candidates among the
     /// skeleton's bones. Its rest positions are kept (`rest_rounds` is not heard).
     pub ssd: SsdOptions,
-    /// How many proxy bones; default 60.
+    /// How many proxy bones; by default as many as the mesh is worth.
     pub proxies: ProxyCount,
     /// A vertex that linear blend skinning meets to this share of the rest box's diagonal, root mean square
     /// over the training examples, stays with it; at least 0, default 5e-4.
@@ -70,7 +84,7 @@ pub struct RotationalOptions {
     /// best-predicted vertex of each part of the mesh is held whatever its error.
     pub place_weight: f64,
     /// What moves a proxy by less than this share of the rest box's diagonal is left out of its sums, for speed; at
-    /// least 0, default 1e-5.
+    /// least 0, default 1e-4.
     pub smallest_share: f64,
 }
 
@@ -78,10 +92,10 @@ impl Default for RotationalOptions {
     fn default() -> Self {
         Self {
             ssd: SsdOptions::default(),
-            proxies: ProxyCount::Exactly(60),
+            proxies: ProxyCount::Automatic,
             rigid_tolerance: 5e-4,
             place_weight: 0.01,
-            smallest_share: 1e-5,
+            smallest_share: 1e-4,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The reduced form: few proxy bones for many vertices, few key gradients for many triangles.
+//! The reduced form: few proxy bones for many vertices, few predicted patches for many triangles.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::progress::{Progress, Stage};
 use crate::rig::{BoneId, PatchPredictor, ProxyBones};
 use crate::skin::{Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
 
-/// Rounds of weights and motions of proxies in turn, and of weights and key gradients.
+/// Rounds of weights and motions of patches in turn.
 const ROUNDS: usize = 3;
 
 pub(super) fn fit(
@@ -46,17 +46,14 @@ pub(super) fn fit(
     if !progress.report("joining triangles", 0, 1) {
         return Err(FitError::Stopped);
     }
-    let least = match options.proxies {
-        ProxyCount::Exactly(count) => count,
-        ProxyCount::TargetError(_) => 1,
-    };
+    let least = options.proxies.least(base.set.rest().vertex_count());
     let joins = Joins::new(&shapes, free, least);
     let proxies = match options.proxies {
-        ProxyCount::Exactly(count) => Proxies::solve(base, &joins, count, options, progress)?,
         ProxyCount::TargetError(error) => {
             let squared = 3.0 * (error / 1000.0 * base.set.unit_ball_radius()).powi(2);
             fewest(base, &joins, squared.sqrt(), options, progress)?
         }
+        _ => Proxies::solve(base, &joins, least, options, progress)?,
     };
     let readings = Readings::new(base.set, base.training);
     let stage = Stage::new(progress, "fitting turns", proxies.count);
