@@ -43,6 +43,7 @@ mod stencil;
 
 pub use attributes::{AttributeRule, CornerValues, subdivide_corners};
 pub use cage::{Cage, Edge};
+pub use creases::CornerNormals;
 pub use levels::{Subdivision, subdivide, triangles_after};
 pub use quads::{QuadOptions, pair_triangles};
 pub use skin::subdivide_skin;
