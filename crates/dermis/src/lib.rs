@@ -43,8 +43,8 @@
 //! # Modules
 //!
 //! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`pose_space`], [`example`],
-//! [`skin`], [`metric`] and [`bounds`] (distances and spheres over all poses), [`normal`], [`measure`], [`fit`],
-//! [`run`], [`compare`]; beside them [`synth`] makes characters and [`progress`] tells how far a fit is.
+//! [`skin`], [`subdiv`], [`metric`] and [`bounds`] (distances and spheres over all poses), [`normal`], [`measure`],
+//! [`fit`], [`run`], [`compare`]; beside them [`synth`] makes characters and [`progress`] tells how far a fit is.
 //! Fits and measures are in `f64`. Nothing here opens a file or prints.
 //!
 //! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
@@ -67,6 +67,7 @@ mod rows;
 pub mod run;
 pub mod skin;
 pub mod solve;
+pub mod subdiv;
 pub mod synth;
 
 pub use example::{Example, ExampleSet, Fold, MeshAnimation, MeshClip, Split};

@@ -5,9 +5,12 @@ use dermis::rig::{Bone, DerivedBone, DerivedMotion, Trs};
 use dermis::skin::{
     Coefficient, Correction, Delta, MultiWeight, MultiWeightProgram, SsdProgram, Weight,
 };
+use dermis::subdiv::{
+    Cage, Corners, Scheme, SubdivisionError, SubdivisionOptions, subdivide, subdivide_skin,
+};
 use dermis::synth::{ProxyOptions, proxied};
-use dermis::{BoneId, Pose, Skeleton, Skin, VertexProgram};
-use glam::{DAffine3, DQuat, DVec3};
+use dermis::{BoneId, Pose, Rows, Skeleton, Skin, VertexProgram};
+use glam::{DAffine3, DQuat, DVec3, DVec4};
 use proptest::prelude::*;
 
 fn vector() -> impl Strategy<Value = DVec3> {
@@ -204,6 +207,85 @@ fn as_multi_weight(skin: &Skin) -> Skin {
     }
 }
 
+/// A mesh over the eight vertices, and how to subdivide it: a box, or faces thrown together, which may
+/// share edges by threes, touch in points or leave vertices alone; some edges are creases.
+fn cage_and_options() -> impl Strategy<Value = (Cage, SubdivisionOptions)> {
+    let corner = prop::sample::subsequence((0..8u32).collect::<Vec<_>>(), 3..=4);
+    let thrown = prop::collection::vec(corner.prop_shuffle(), 0..10);
+    let quads = vec![
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let open = quads[..5]
+        .iter()
+        .map(|quad| quad.to_vec())
+        .collect::<Vec<_>>();
+    let closed = quads.iter().map(|quad| quad.to_vec()).collect::<Vec<_>>();
+    let faces = prop_oneof![thrown, Just(open), Just(closed)];
+    let creases = prop::collection::vec(
+        (0..64usize, prop_oneof![0.0..4.0f64, Just(f64::INFINITY)]),
+        0..5,
+    );
+    (faces, creases, any::<[bool; 3]>(), 1..=3usize).prop_map(
+        |(faces, creases, [loops, rounded, limit], levels)| {
+            let faces: Rows<u32> = match loops {
+                false => faces.into_iter().collect(),
+                true => (faces.iter())
+                    .flat_map(|f| f[1..].windows(2).map(|e| [f[0], e[0], e[1]]))
+                    .collect(),
+            };
+            let mut cage = Cage::new(8, faces).expect("different corners");
+            for (number, sharpness) in creases {
+                if let Some(edge) = cage.edges().get(number) {
+                    let [a, b] = edge.points;
+                    cage.set_sharpness(a, b, sharpness).expect("it was found");
+                }
+            }
+            let options = SubdivisionOptions {
+                scheme: if loops {
+                    Scheme::Loop
+                } else {
+                    Scheme::CatmullClark
+                },
+                levels,
+                corners: if rounded {
+                    Corners::Smooth
+                } else {
+                    Corners::Sharp
+                },
+                limit,
+            };
+            (cage, options)
+        },
+    )
+}
+
+/// The skin as animation space with every vector its own, weights still of sum 1, corrections likewise.
+fn as_free_vectors(skin: &Skin, free: &[DVec3]) -> Skin {
+    let mut skin = skin.to_linear().expect("linear");
+    let VertexProgram::Linear(linear) = &mut skin.program else {
+        panic!("just made so");
+    };
+    let mut free = free.iter().cycle();
+    let mut next = || free.next().copied().unwrap_or_default();
+    linear.influences = (linear.influences.iter())
+        .map(|row| {
+            let mut row = row.to_vec();
+            row.iter_mut().for_each(|i| i.p += next().extend(0.0));
+            row
+        })
+        .collect();
+    for correction in &mut linear.corrections {
+        let deltas = correction.deltas.iter_mut();
+        deltas.for_each(|d| d.value += DVec4::from((next(), 0.0)));
+    }
+    skin
+}
+
 fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter()
         .zip(b)
@@ -218,6 +300,28 @@ proptest! {
         let ssd = skin.evaluate(&pose).expect("the pose fits");
         let linear = skin.to_linear().expect("linear").evaluate(&pose).expect("the pose fits");
         prop_assert!(largest_difference(&ssd, &linear) < 1e-12, "{ssd:?} {linear:?}");
+    }
+
+    /// Fact 4 of the specification, to 1e-12 of the posed mesh's diagonal, which proxies may make large.
+    #[test]
+    fn fact_4_subdividing_and_posing_commute(
+        (skin, pose) in linear_skin_and_pose(),
+        (cage, options) in cage_and_options(),
+        free in prop::option::of(prop::collection::vec(vector(), 7)),
+    ) {
+        let skin = free.map_or(skin.clone(), |free| as_free_vectors(&skin, &free));
+        let subdivision = subdivide(&cage, &options).expect("few levels");
+        let posed = skin.evaluate(&pose).expect("the pose fits");
+        let expected = subdivision.apply(&posed);
+        let finer = subdivide_skin(&skin, &subdivision).expect("linear");
+        let shown = finer.evaluate(&pose).expect("the pose fits");
+        prop_assert_eq!(shown.len(), subdivision.finest().point_count());
+        let inputs = skin.run_pose_program(&pose).expect("the pose fits");
+        let matrices = inputs.palette.model_from_bone.iter();
+        let reach = matrices.map(|m| m.translation.length() + m.matrix3.x_axis.length());
+        let size = reach.fold(1.0, f64::max) * 10.0;
+        let apart = largest_difference(&expected, &shown);
+        prop_assert!(apart <= 1e-12 * size, "{apart} of {size}");
     }
 
     #[test]
@@ -266,6 +370,27 @@ proptest! {
         let plain = Skin { derived: Vec::new(), proxies: None, ..skin };
         prop_assert_eq!(plain.evaluate(&completed), Ok(expected));
     }
+}
+
+#[test]
+fn what_is_not_linear_is_not_subdivided() {
+    let skeleton = Skeleton::from_rest_frames([("bone".to_owned(), None, DAffine3::IDENTITY)])
+        .expect("one bone");
+    let skin = Skin::new(
+        skeleton,
+        VertexProgram::Ssd(SsdProgram::default()),
+        Vec::new(),
+    )
+    .expect("no vertices is a valid skin");
+    let cage = Cage::new(0, Rows::default()).expect("nothing");
+    let subdivision = subdivide(&cage, &SubdivisionOptions::default()).expect("nothing");
+    let error = subdivide_skin(&as_multi_weight(&skin), &subdivision).expect_err("twelve weights");
+    let program = "multi-weight enveloping";
+    assert_eq!(error, SubdivisionError::NotLinear { program }, "named");
+    assert!(
+        subdivide_skin(&skin, &subdivision).is_ok(),
+        "a linear one is"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// From the ground up, as ARCHITECTURE.md draws them.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "rows",
     "par",
     "progress",
@@ -14,6 +14,7 @@ const LAYERS: [&str; 17] = [
     "pose_space",
     "example",
     "skin",
+    "subdiv",
     "metric",
     "bounds",
     "normal",

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::method_args::{MethodArgs, method_keys};
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
+use crate::subdivide_args::SubdivideArgs;
 
 /// Turns example meshes into real-time skins.
 #[derive(Debug, Parser)]
@@ -149,6 +150,16 @@ Examples:
 
 The model is scaled about the origin, then turned about it, then moved.")]
     Transform(TransformArgs),
+    /// Subdivide a skin, a mesh or a sequence: a smoother surface that moves exactly as the subdivided mesh.
+    #[command(after_help = "\
+Examples:
+  dermis subdivide hero.glb --levels 2 -o hero_smooth.glb
+  dermis subdivide robot.glb --scheme catmull-clark --crease-angle 60 -o robot_smooth.glb
+  dermis subdivide fox.glb --crease-angle 80 --crease-sharpness 1.5 --limit -o fox_smooth.glb
+
+The finer points have the bones of all points that they are made of, so influences grow: see
+docs/guide/subdivide.md.")]
+    Subdivide(SubdivideArgs),
     /// Time the evaluation of a skin on this machine.
     #[command(after_help = "\
 Examples:

@@ -15,6 +15,7 @@ mod pose_args;
 mod psd_args;
 mod psd_project;
 mod report;
+mod subdivide_args;
 mod talk;
 
 use std::process::ExitCode;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         Command::Stats(args) => cmd::stats::run(args, &talk),
         Command::Bounds(args) => cmd::bounds::run(args, &talk),
         Command::Transform(args) => cmd::transform::run(args, &talk),
+        Command::Subdivide(args) => cmd::subdivide::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Demo(args) => cmd::demo::run(args, &talk),
     });

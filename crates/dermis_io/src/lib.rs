@@ -17,6 +17,7 @@ mod point_cache;
 mod proxy_record;
 mod record;
 mod sequence;
+mod subdivided;
 
 pub use atomic::write_file;
 pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
@@ -30,3 +31,4 @@ pub use ply::PlyEncoding;
 pub use proxy_record::ProxyRecord;
 pub use record::{FallbackError, ProgramKind, SkinRecord};
 pub use sequence::{SequenceOptions, natural_order, read_inputs};
+pub use subdivided::{LevelFacts, SubdivideError, SubdivideOptions, Subdivided};

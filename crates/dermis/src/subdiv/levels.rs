@@ -1,0 +1,154 @@
+//! Level after level.
+
+use std::ops::{Add, Mul};
+
+use super::rules::Stars;
+use super::{
+    Cage, MOST_TRIANGLES, Scheme, Stencil, SubdivisionError, SubdivisionOptions, catmull_clark,
+    limit, loop_scheme,
+};
+
+/// A cage subdivided: finer and finer cages, and how the points of each come from the one before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subdivision {
+    pub(super) options: SubdivisionOptions,
+    pub(super) cages: Vec<Cage>,
+    pub(super) stencils: Vec<Stencil>,
+}
+
+/// Subdivides a cage.
+///
+/// Points keep their numbers; new ones follow after them.
+///
+/// Cost: O(points of the last level) time and memory.
+///
+/// # Errors
+/// [`SubdivisionError::NoLevels`], [`SubdivisionError::TooLarge`] before anything is allocated, and
+/// [`SubdivisionError::NotTriangles`].
+pub fn subdivide(
+    cage: &Cage,
+    options: &SubdivisionOptions,
+) -> Result<Subdivision, SubdivisionError> {
+    check(cage, options)?;
+    let mut cages = vec![cage.clone()];
+    let mut stencils = Vec::new();
+    for _ in 0..options.levels {
+        let coarse = &cages[cages.len() - 1];
+        let stars = Stars::new(coarse, options.corners);
+        let (finer, stencil) = refine(coarse, &stars, options.scheme);
+        cages.push(finer);
+        stencils.push(stencil);
+    }
+    if options.limit {
+        let finest = &cages[cages.len() - 1];
+        let stars = Stars::new(finest, options.corners);
+        stencils.push(limit::stencil(finest, &stars, options.scheme));
+    }
+    Ok(Subdivision {
+        options: options.clone(),
+        cages,
+        stencils,
+    })
+}
+
+pub(super) fn refine(cage: &Cage, stars: &Stars, scheme: Scheme) -> (Cage, Stencil) {
+    match scheme {
+        Scheme::Loop => loop_scheme::refine(cage, stars),
+        Scheme::CatmullClark => catmull_clark::refine(cage, stars),
+    }
+}
+
+fn check(cage: &Cage, options: &SubdivisionOptions) -> Result<(), SubdivisionError> {
+    let triangles = triangles_after(cage, options.scheme, options.levels);
+    if options.levels == 0 {
+        return Err(SubdivisionError::NoLevels);
+    }
+    if triangles > MOST_TRIANGLES {
+        return Err(SubdivisionError::TooLarge {
+            levels: options.levels,
+            triangles,
+            most: MOST_TRIANGLES,
+        });
+    }
+    if options.scheme == Scheme::Loop
+        && let Some(face) = cage.faces().iter().position(|corners| corners.len() != 3)
+    {
+        return Err(SubdivisionError::NotTriangles {
+            face,
+            corners: cage.faces().row(face).len(),
+        });
+    }
+    Ok(())
+}
+
+/// How many triangles some levels would make, without making them.
+pub fn triangles_after(cage: &Cage, scheme: Scheme, levels: usize) -> u64 {
+    let Some(more) = levels.checked_sub(1) else {
+        return cage.triangle_count() as u64;
+    };
+    let first = match scheme {
+        Scheme::Loop => 4 * cage.faces().len(),
+        // A quad for each corner, of two triangles.
+        Scheme::CatmullClark => 2 * cage.faces().items().len(),
+    };
+    let factor = 4u64.saturating_pow(u32::try_from(more).unwrap_or(u32::MAX));
+    (first as u64).saturating_mul(factor)
+}
+
+impl Subdivision {
+    /// What was asked for.
+    pub fn options(&self) -> &SubdivisionOptions {
+        &self.options
+    }
+
+    /// The cage that was given, and that of each level.
+    pub fn cages(&self) -> &[Cage] {
+        &self.cages
+    }
+
+    /// The cage of the last level.
+    pub fn finest(&self) -> &Cage {
+        &self.cages[self.cages.len() - 1]
+    }
+
+    /// How the points of each level come from those before it; with [`SubdivisionOptions::limit`] one more.
+    pub fn stencils(&self) -> &[Stencil] {
+        &self.stencils
+    }
+
+    /// The points of the last level from those of the cage: positions, or anything that can be averaged.
+    ///
+    /// # Panics
+    /// When there are fewer values than points.
+    pub fn apply<T>(&self, values: &[T]) -> Vec<T>
+    where
+        T: Copy + Default + Send + Sync + Add<Output = T> + Mul<f64, Output = T>,
+    {
+        let (first, rest) = match self.stencils.split_first() {
+            Some(split) => split,
+            None => return values.to_vec(),
+        };
+        let start = first.apply(values);
+        rest.iter()
+            .fold(start, |values, stencil| stencil.apply(&values))
+    }
+
+    /// The face of the cage that each face of the last level comes from.
+    pub fn face_origins(&self) -> Vec<u32> {
+        let mut origins: Vec<u32> = (0..self.cages[0].faces().len() as u32).collect();
+        for cage in &self.cages[..self.cages.len() - 1] {
+            let children = cage
+                .faces()
+                .iter()
+                .map(|corners| match self.options.scheme {
+                    Scheme::Loop => 4,
+                    Scheme::CatmullClark => corners.len(),
+                });
+            let of_level = origins.iter().zip(children);
+            origins = of_level
+                .flat_map(|(&origin, count)| std::iter::repeat_n(origin, count))
+                .collect();
+        }
+        origins
+    }
+}

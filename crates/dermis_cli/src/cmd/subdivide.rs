@@ -1,0 +1,227 @@
+//! `dermis subdivide`: a smoother skin whose animation is the subdivided animation.
+
+use std::io::Write;
+
+use anyhow::{Context, bail};
+use dermis::fit::{exact_ssd, plain_fallback};
+use dermis::subdiv::{AttributeRule, Corners, QuadOptions, Scheme, SubdivisionOptions};
+use dermis::{Pose, Skin, VertexProgram};
+use dermis_io::{
+    Document, FallbackError, Format, LevelFacts, SkinRecord, SubdivideOptions, Subdivided,
+    WriteOptions,
+};
+use serde::Serialize;
+
+use super::legal;
+use crate::Outcome;
+use crate::subdivide_args::{CornersName, SchemeName, SubdivideArgs, UvName};
+use crate::talk::{Talk, plural};
+
+/// Influences of what stock players show.
+const PLAIN_INFLUENCES: usize = 4;
+
+/// Most poses that the stand-in for stock players is fitted to and measured in.
+const MOST_POSES: usize = 96;
+
+/// Everything that is said; the JSON form is this, field by field.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    levels: Vec<LevelFacts>,
+    /// Faces that were subdivided, by how many corners they have.
+    triangles: usize,
+    quads: usize,
+    larger_faces: usize,
+    creases: usize,
+    /// How far stock players are from the exact skin, as shares of the diagonal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plain: Option<FallbackError>,
+}
+
+pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    let format = Format::of(&args.output)?;
+    let options = checked(args)?;
+    let is_gltf = matches!(format, Format::Glb | Format::Gltf);
+    if args.plain_exact && !is_gltf {
+        bail!(
+            "--plain-exact is about .glb and .gltf files; the output is {}",
+            args.output.display()
+        );
+    }
+    let mut document = dermis_io::read(&args.input)?;
+    talk.remark_notes(&document);
+    if is_gltf && document.skin.is_some() {
+        // A glTF file of a skin has clips, not frames.
+        legal::frames_to_clip(&mut document)?;
+    }
+    let in_file = || args.input.display().to_string();
+    let subdivided = document.subdivided(&options).with_context(in_file)?;
+    let [triangles, quads, larger_faces] = subdivided.faces;
+    let mut report = Report {
+        levels: subdivided.levels.clone(),
+        triangles,
+        quads,
+        larger_faces,
+        creases: subdivided.crease_count,
+        plain: None,
+    };
+    let Subdivided {
+        document: mut finer,
+        ..
+    } = subdivided;
+    talk.check_stopped()?;
+    talk.remark_notes(&finer);
+    if is_gltf && let Some(skin) = finer.skin.clone() {
+        let poses = poses(&document, &skin)?;
+        report.plain = make_playable(&mut finer, &skin, &poses, args, talk)?;
+    }
+    talk.check_stopped()?;
+    dermis_io::write(&args.output, &finer, &WriteOptions::default())?;
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&report)?,
+        false => table(&report, args),
+    };
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").context("standard output cannot be written")?;
+    talk.remark(format!("wrote {}", args.output.display()));
+    Ok(Outcome::Done)
+}
+
+fn checked(args: &SubdivideArgs) -> anyhow::Result<SubdivideOptions> {
+    if args.levels == 0 {
+        bail!("--levels: expected 1 or more, found 0");
+    }
+    if let Some(angle) = args.crease_angle
+        && !(0.0..=180.0).contains(&angle)
+    {
+        bail!("--crease-angle: expected 0 to 180 degrees, found {angle}");
+    }
+    if let Some(sharpness) = args.crease_sharpness {
+        if sharpness.is_nan() || sharpness < 0.0 {
+            bail!("--crease-sharpness: expected 0 levels or more, found {sharpness}");
+        }
+        if args.crease_angle.is_none() && !args.crease_normals {
+            bail!(
+                "--crease-sharpness needs creases: choose them with --crease-angle or --crease-normals"
+            );
+        }
+    }
+    Ok(SubdivideOptions {
+        subdivision: SubdivisionOptions {
+            scheme: match args.scheme {
+                SchemeName::Loop => Scheme::Loop,
+                SchemeName::CatmullClark => Scheme::CatmullClark,
+            },
+            levels: args.levels,
+            corners: match args.corners {
+                CornersName::Sharp => Corners::Sharp,
+                CornersName::Smooth => Corners::Smooth,
+            },
+            limit: args.limit,
+        },
+        crease_angle_rad: args.crease_angle.map(f64::to_radians),
+        crease_normals: args.crease_normals,
+        crease_sharpness: args.crease_sharpness.unwrap_or(f64::INFINITY),
+        uv: match args.uv {
+            UvName::Smooth => AttributeRule::Smooth,
+            UvName::Linear => AttributeRule::Linear,
+        },
+        join_triangles: (!args.keep_triangles).then(QuadOptions::default),
+    })
+}
+
+/// Poses that the file shows, of many every so-manieth.
+fn poses(document: &Document, skin: &Skin) -> anyhow::Result<Vec<Pose>> {
+    let all = legal::all_poses(&legal::shown_poses(document, skin)?);
+    if all.len() <= MOST_POSES {
+        return Ok(all);
+    }
+    let at = |k: usize| all[k * (all.len() - 1) / (MOST_POSES - 1)].clone();
+    Ok((0..MOST_POSES).map(at).collect())
+}
+
+/// Gives the document what a glTF file of its skin needs; how far stock players are off then.
+fn make_playable(
+    document: &mut Document,
+    skin: &Skin,
+    poses: &[Pose],
+    args: &SubdivideArgs,
+    talk: &Talk,
+) -> anyhow::Result<Option<FallbackError>> {
+    if !matches!(skin.program, VertexProgram::Linear(_)) {
+        return Ok(None);
+    }
+    let in_file = || args.input.display().to_string();
+    if args.plain_exact {
+        let exact = exact_ssd(skin, poses).with_context(in_file)?;
+        talk.remark(format!(
+            "note: the exact form for stock players has {} more joints and up to {} influences per vertex",
+            exact.copy_count,
+            exact.skin.program.max_influences()
+        ));
+        if exact.inexact_count > 0 {
+            talk.remark(format!(
+                "note: {} are up to {:.4}% of the size away",
+                plural(exact.inexact_count, "point"),
+                100.0 * exact.max_error
+            ));
+        }
+        document.skin = Some(exact.skin);
+        return Ok(None);
+    }
+    // Shapes come on top of the stand-in as they do on the skin itself.
+    let plain = plain_fallback(&skin.without_drivers(), poses, PLAIN_INFLUENCES, talk)?;
+    let error = FallbackError {
+        rms: plain.rms_error,
+        max: plain.max_error,
+    };
+    talk.clear();
+    talk.remark(format!(
+        "note: stock players show linear blend skinning of {PLAIN_INFLUENCES} influences, {:.3}% of the size away \
+         from the skin in its clips (root mean square; at most {:.2}%); --plain-exact writes what they can \
+         show exactly",
+        100.0 * error.rms,
+        100.0 * error.max
+    ));
+    let record = document.record.get_or_insert_with(SkinRecord::default);
+    record.max_influences = skin.program.max_influences();
+    record.fallback = Some(error);
+    document.fallback = Some(plain.program);
+    Ok(Some(error))
+}
+
+fn table(report: &Report, args: &SubdivideArgs) -> String {
+    let has_skin = report.levels.iter().any(|level| level.cost.is_some());
+    let mut lines = Vec::new();
+    let mut head = format!("{:<8}{:>12}{:>12}", "level", "points", "triangles");
+    if has_skin {
+        head += &format!("{:>14}{:>8}{:>14}", "influences", "most", "bytes");
+    }
+    lines.push(head);
+    for level in &report.levels {
+        let mut line = format!(
+            "{:<8}{:>12}{:>12}",
+            level.level, level.points, level.triangles
+        );
+        if let Some(cost) = &level.cost {
+            let bytes = cost.bytes_per_vertex * level.points as f64;
+            line += &format!(
+                "{:>14.2}{:>8}{:>14.0}",
+                cost.mean_influences, cost.max_influences, bytes
+            );
+        }
+        lines.push(line);
+    }
+    if args.scheme == SchemeName::CatmullClark {
+        lines.push(format!(
+            "faces: {}, {}, {} larger",
+            plural(report.triangles, "triangle"),
+            plural(report.quads, "quad"),
+            report.larger_faces
+        ));
+    }
+    if report.creases > 0 {
+        lines.push(format!("creases: {}", plural(report.creases, "edge")));
+    }
+    lines.join("\n")
+}

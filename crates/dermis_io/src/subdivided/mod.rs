@@ -1,0 +1,223 @@
+//! A whole document subdivided: mesh, skin, frames, UVs, colours, normals.
+
+mod drawn;
+mod faces;
+
+use dermis::measure::Cost;
+use dermis::mesh::{MeshError, Polygons};
+use dermis::subdiv::{
+    AttributeRule, QuadOptions, Scheme, Subdivision, SubdivisionError, SubdivisionOptions,
+    subdivide,
+};
+use dermis::{Skin, TriMesh};
+use serde::Serialize;
+
+use crate::{BoundsRecord, Document, Frame, SkinRecord};
+use drawn::draw;
+use faces::Faces;
+
+/// How to subdivide a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubdivideOptions {
+    /// Scheme, levels, corners, limit.
+    pub subdivision: SubdivisionOptions,
+    /// Edges of the rest mesh whose faces meet at more than this are creases, in radians; none by default.
+    pub crease_angle_rad: Option<f64>,
+    /// Whether edges along which the file splits normals are creases. Default false.
+    pub crease_normals: bool,
+    /// For how many levels creases stay sharp; by default for ever.
+    pub crease_sharpness: f64,
+    /// How UVs and colours follow the points.
+    pub uv: AttributeRule,
+    /// Whether Catmull-Clark takes pairs of triangles for the quads that they were, in files without quads.
+    pub join_triangles: Option<QuadOptions>,
+}
+
+impl Default for SubdivideOptions {
+    fn default() -> Self {
+        Self {
+            subdivision: SubdivisionOptions::default(),
+            crease_angle_rad: None,
+            crease_normals: false,
+            crease_sharpness: f64::INFINITY,
+            uv: AttributeRule::default(),
+            join_triangles: Some(QuadOptions::default()),
+        }
+    }
+}
+
+/// A document of more points.
+#[derive(Debug, Clone)]
+pub struct Subdivided {
+    /// The document, still without the linear blend stand-in that glTF files of its skin need.
+    pub document: Document,
+    /// What came in, and each level.
+    pub levels: Vec<LevelFacts>,
+    /// How many edges are creases.
+    pub crease_count: usize,
+    /// How many faces of the first cage had three, four and more corners.
+    pub faces: [usize; 3],
+}
+
+/// The size of one level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LevelFacts {
+    /// 0 for what came in.
+    pub level: usize,
+    /// Points, each once.
+    pub points: usize,
+    /// Triangles that are drawn.
+    pub triangles: usize,
+    /// What the skin costs, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// Why a document cannot be subdivided.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubdivideError {
+    /// The mesh or the skin cannot.
+    #[error(transparent)]
+    Subdivision(#[from] SubdivisionError),
+    /// The mesh does not stay a mesh.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// There is no face.
+    #[error("expected faces to subdivide, found {points} points without any")]
+    NoFaces {
+        /// How many points there are.
+        points: usize,
+    },
+    /// A frame is one of another mesh.
+    #[error("frame {name}: expected {expected} positions, found {found}")]
+    FrameMismatch {
+        /// Name of the frame.
+        name: String,
+        /// How many points the mesh has.
+        expected: usize,
+        /// How many the frame has.
+        found: usize,
+    },
+}
+
+impl Document {
+    /// The document with every face cut into smaller ones, and its points on a smoother surface.
+    ///
+    /// The skin shows in every pose what subdividing the posed mesh would show; clips, bones, drivers,
+    /// materials, statistics and limits stay. Spheres stay, too: no weight of a scheme is negative, so that
+    /// new points lie between old ones in every pose. Parts that share points with others get the sphere of
+    /// the whole, because their points follow those of their neighbours.
+    ///
+    /// Normals are made anew where there were some. Tangents and attributes that only the file's maker
+    /// understands are left out, with a note; so are measures of the fit.
+    ///
+    /// # Errors
+    /// A [`SubdivideError`].
+    pub fn subdivided(&self, options: &SubdivideOptions) -> Result<Subdivided, SubdivideError> {
+        let faces = Faces::of(self, options)?;
+        let subdivision = subdivide(&faces.cage, &options.subdivision)?;
+        let point_count = self.mesh.vertex_count();
+        let points_match = |frame: &&Frame| frame.positions.len() != point_count;
+        if let Some(frame) = self.frames.iter().find(points_match) {
+            return Err(SubdivideError::FrameMismatch {
+                name: frame.name.clone(),
+                expected: point_count,
+                found: frame.positions.len(),
+            });
+        }
+        let positions = subdivision.apply(self.mesh.positions());
+        let finest = subdivision.finest();
+        let (skin, levels) = self.subdivided_skin(&subdivision)?;
+        let (draw, mut notes) = draw(self, &faces, &subdivision, &positions, options.uv)?;
+        notes.extend(faces.notes.iter().cloned());
+        let record = self.record.as_ref().map(|record| SkinRecord {
+            max_influences: (skin.as_ref()).map_or(0, |skin| skin.program.max_influences()),
+            training: None,
+            held_out: None,
+            fallback: None,
+            bounds: (record.bounds.as_ref()).map(|bounds| faces.bounds(bounds, &self.draw)),
+            ..record.clone()
+        });
+        let document = Document {
+            path: self.path.clone(),
+            polygons: (options.subdivision.scheme == Scheme::CatmullClark).then(|| Polygons {
+                counts: finest
+                    .faces()
+                    .iter()
+                    .map(|face| face.len() as u32)
+                    .collect(),
+                corners: finest.faces().items().to_vec(),
+            }),
+            draw,
+            materials: self.materials.clone(),
+            skin,
+            fallback: None,
+            skeleton: self.skeleton.clone(),
+            clips: self.clips.clone(),
+            frames: (self.frames.iter())
+                .map(|frame| Frame {
+                    name: frame.name.clone(),
+                    positions: subdivision.apply(&frame.positions),
+                })
+                .collect(),
+            frame_poses: self.frame_poses.clone(),
+            frames_per_second: self.frames_per_second,
+            record,
+            facts: self.facts.clone(),
+            notes,
+            mesh: TriMesh::new(positions, finest.triangles())?,
+        };
+        Ok(Subdivided {
+            document,
+            levels,
+            crease_count: faces.crease_count,
+            faces: faces.kinds(),
+        })
+    }
+
+    /// The skin level after level, and what each costs.
+    fn subdivided_skin(
+        &self,
+        subdivision: &Subdivision,
+    ) -> Result<(Option<Skin>, Vec<LevelFacts>), SubdivideError> {
+        let mut skin = self.skin.clone();
+        let mut levels = Vec::new();
+        let mut stencils = subdivision.stencils().iter();
+        let cages = subdivision.cages();
+        for (level, cage) in cages.iter().enumerate() {
+            // Going to the limit belongs to the last level.
+            let count = match level {
+                0 => 0,
+                _ if level + 1 == cages.len() => stencils.len(),
+                _ => 1,
+            };
+            for stencil in stencils.by_ref().take(count) {
+                skin = skin.map(|skin| stencil.apply_to_skin(&skin)).transpose()?;
+            }
+            levels.push(LevelFacts {
+                level,
+                points: cage.point_count(),
+                triangles: cage.triangle_count(),
+                cost: skin.as_ref().map(Cost::of),
+            });
+        }
+        Ok((skin, levels))
+    }
+}
+
+impl Faces {
+    /// Spheres that hold the finer parts.
+    fn bounds(&self, bounds: &BoundsRecord, draw: &dermis::mesh::DrawMesh) -> BoundsRecord {
+        let shared = self.parts_that_share_points(draw);
+        let mut bounds = bounds.clone();
+        for (part, shared) in bounds.parts.iter_mut().zip(shared) {
+            if shared {
+                part.legal = bounds.legal;
+                part.clips = bounds.clips;
+            }
+        }
+        bounds
+    }
+}
