@@ -13,7 +13,7 @@ use dermis::pose_space::{Center, Control, Driver, Kernel};
 use dermis::progress::Silent;
 use dermis::rig::{
     BoneId, DerivedBone, DerivedMotion, JointLimits, LegalPoses, Pose, Similarity, Skeleton,
-    TurnLimits, free_joints,
+    TurnLimits, free_joints, joint_statistics,
 };
 use dermis::skin::{
     Coefficient, Correction, Delta, DualQuaternionProgram, SsdProgram, VertexProgram, Weight,
@@ -316,7 +316,9 @@ fn balls_hold_what_is_predicted_of_proxy_bones() {
     let fitted = fit_rotational_regression(&set, &training, &Default::default(), &Silent);
     let skin = fitted.expect("fits").skin;
     assert!(skin.proxies.is_some(), "a forearm that twists");
-    let limits = limited(&skin);
+    let poses: Vec<Pose> = set.examples().iter().map(|e| e.pose.clone()).collect();
+    let seen = joint_statistics(set.skeleton(), &poses);
+    let limits: Vec<JointLimits> = seen.iter().map(JointLimits::from_statistics).collect();
     let ratio = looseness_of(&skin, &limits, "an arm");
     let free: Vec<JointLimits> = (limits.iter())
         .map(|limits| JointLimits {

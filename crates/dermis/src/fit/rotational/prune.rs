@@ -1,7 +1,7 @@
 //! Fewer numbers in C1 and C2: what is far from a proxy hardly moves it.
 //!
 //! A share that moves no point of a proxy's patch by more than a tolerance is dropped, and what it belonged to is
-//! taken to move with the proxy's own patch instead. So nothing changes at rest or when the whole character moves.
+//! taken to move with the proxy's own patch instead. So the sums still move with the whole character, exactly.
 //! A run-time passes over columns that are 0 for all of eight neighbouring proxies.
 
 use glam::{DAffine3, DVec3};
