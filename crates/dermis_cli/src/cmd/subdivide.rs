@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use dermis::fit::{exact_ssd, plain_fallback};
+use dermis::mesh::Aabb;
 use dermis::subdiv::{AttributeRule, Corners, QuadOptions, Scheme, SubdivisionOptions};
 use dermis::{Pose, Skin, VertexProgram};
 use dermis_io::{
@@ -36,6 +37,10 @@ struct Report {
     /// How far stock players are from the exact skin, as shares of the diagonal.
     #[serde(skip_serializing_if = "Option::is_none")]
     plain: Option<FallbackError>,
+    /// How far morph targets as the file holds them are from the exact ones in the clips, at most, as a share
+    /// of the diagonal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shapes: Option<f64>,
 }
 
 pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -64,15 +69,30 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         larger_faces,
         creases: subdivided.crease_count,
         plain: None,
+        shapes: None,
     };
     let Subdivided {
         document: mut finer,
+        with_plain_shapes,
         ..
     } = subdivided;
     talk.check_stopped()?;
     talk.remark_notes(&finer);
     if is_gltf && let Some(skin) = finer.skin.clone() {
         let poses = poses(&document, &skin)?;
+        let skin = match with_plain_shapes {
+            Some(plain) => {
+                report.shapes = Some(shapes_apart(&skin, &plain, &poses)?);
+                talk.remark(format!(
+                    "note: files hold morph targets as displacements of the rest shape, which in the clips differ from the \
+                     exact ones by at most {:.4}% of the size",
+                    100.0 * report.shapes.unwrap_or(0.0)
+                ));
+                finer.skin = Some(plain.clone());
+                plain
+            }
+            None => skin,
+        };
         report.plain = make_playable(&mut finer, &skin, &poses, args, talk)?;
     }
     talk.check_stopped()?;
@@ -138,6 +158,23 @@ fn poses(document: &Document, skin: &Skin) -> anyhow::Result<Vec<Pose>> {
     }
     let at = |k: usize| all[k * (all.len() - 1) / (MOST_POSES - 1)].clone();
     Ok((0..MOST_POSES).map(at).collect())
+}
+
+/// The largest distance of two skins in some poses, as a share of the first one's diagonal at rest.
+fn shapes_apart(exact: &Skin, plain: &Skin, poses: &[Pose]) -> anyhow::Result<f64> {
+    let rest = exact.evaluate(&exact.skeleton.rest_pose())?;
+    let diagonal = Aabb::of(&rest).map_or(0.0, |bounds| bounds.diagonal());
+    let mut most: f64 = 0.0;
+    for pose in poses {
+        let (a, b) = (exact.evaluate(pose)?, plain.evaluate(pose)?);
+        let apart = a.iter().zip(&b).map(|(a, b)| a.distance(*b));
+        most = apart.fold(most, f64::max);
+    }
+    Ok(if diagonal > 0.0 {
+        most / diagonal
+    } else {
+        most
+    })
 }
 
 /// Gives the document what a glTF file of its skin needs; how far stock players are off then.

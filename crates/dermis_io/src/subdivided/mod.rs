@@ -5,11 +5,13 @@ mod faces;
 
 use dermis::measure::Cost;
 use dermis::mesh::{MeshError, Polygons};
+use dermis::skin::{Delta, LinearProgram};
 use dermis::subdiv::{
     AttributeRule, QuadOptions, Scheme, Subdivision, SubdivisionError, SubdivisionOptions,
     subdivide,
 };
-use dermis::{Skin, TriMesh};
+use dermis::{Skin, TriMesh, VertexProgram};
+use glam::DVec3;
 use serde::Serialize;
 
 use crate::{BoundsRecord, Document, Frame, SkinRecord};
@@ -51,6 +53,9 @@ impl Default for SubdivideOptions {
 pub struct Subdivided {
     /// The document, still without the linear blend stand-in that glTF files of its skin need.
     pub document: Document,
+    /// The skin with morph targets that glTF can hold, where the exact ones are none: the subdivided
+    /// displacements of the rest shape. The two agree in the rest pose, and wherever one bone rules.
+    pub with_plain_shapes: Option<Skin>,
     /// What came in, and each level.
     pub levels: Vec<LevelFacts>,
     /// How many edges are creases.
@@ -132,6 +137,10 @@ impl Document {
         let (skin, levels) = self.subdivided_skin(&subdivision)?;
         let (draw, mut notes) = draw(self, &faces, &subdivision, &positions, options.uv)?;
         notes.extend(faces.notes.iter().cloned());
+        let with_plain_shapes = match (&self.skin, &skin) {
+            (Some(given), Some(finer)) => with_plain_shapes(given, finer, &subdivision),
+            _ => None,
+        };
         let record = self.record.as_ref().map(|record| SkinRecord {
             max_influences: (skin.as_ref()).map_or(0, |skin| skin.program.max_influences()),
             training: None,
@@ -171,6 +180,7 @@ impl Document {
         };
         Ok(Subdivided {
             document,
+            with_plain_shapes,
             levels,
             crease_count: faces.crease_count,
             faces: faces.kinds(),
@@ -205,6 +215,36 @@ impl Document {
         }
         Ok((skin, levels))
     }
+}
+
+/// The finer skin with shapes that displace its rest shape; `None` where its own do so, or those of the
+/// given one do not.
+fn with_plain_shapes(given: &Skin, finer: &Skin, subdivision: &Subdivision) -> Option<Skin> {
+    let VertexProgram::Linear(linear) = &finer.program else {
+        return None;
+    };
+    if linear.corrections.is_empty() || finer.program.rest_corrections(&finer.skeleton).is_ok() {
+        return None;
+    }
+    let shapes = given.program.rest_corrections(&given.skeleton).ok()?;
+    let displacements = shapes.iter().map(|shape| {
+        let mut moved = vec![DVec3::ZERO; given.vertex_count()];
+        for delta in &shape.deltas {
+            moved[delta.index as usize] += delta.value;
+        }
+        let finer = subdivision.apply(&moved).into_iter().zip(0..);
+        let finer = finer.filter(|(value, _)| *value != DVec3::ZERO);
+        finer.map(|(value, index)| Delta { index, value }).collect()
+    });
+    let mut program = VertexProgram::Linear(LinearProgram {
+        influences: linear.influences.clone(),
+        corrections: Vec::new(),
+    });
+    program.push_corrections(&finer.skeleton, displacements.collect());
+    Some(Skin {
+        program,
+        ..finer.clone()
+    })
 }
 
 impl Faces {
