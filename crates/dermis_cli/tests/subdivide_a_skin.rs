@@ -95,9 +95,41 @@ fn a_written_skin_moves_as_the_subdivided_mesh() {
     }
 }
 
-/// A box that two bones of a skin share is one piece with one kind of weights: stays linear blend skinning.
+/// Pieces that follow one bone each stay linear blend skins, which every player shows exactly.
 #[test]
-fn rigid_parts_stay_plain_skins() {
+fn rigid_pieces_stay_plain_skins() {
+    let Some(path) = support::data("gltf/MorphStressTest.glb") else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let run = scratch.dermis(&format!("subdivide {} -o smooth.glb", quoted(&path)));
+    assert!(
+        !run.done().stderr.contains("stock players"),
+        "nothing to warn of"
+    );
+    let (before, after) = (
+        dermis_io::read(&path).expect("sound"),
+        scratch.read("smooth.glb"),
+    );
+    let program = after.skin.as_ref().map(|skin| &skin.program);
+    assert!(
+        matches!(program, Some(VertexProgram::Ssd(_))),
+        "linear blending"
+    );
+    let fine = subdivide(
+        &Cage::from_mesh(&before.mesh),
+        &SubdivisionOptions::default(),
+    );
+    let fine = fine.expect("small");
+    for (coarse, finer) in shown(&before).into_iter().zip(shown(&after)) {
+        let error = apart(&fine.apply(&coarse), &finer);
+        assert!(error < 1e-6, "morph targets too: {error}");
+    }
+}
+
+/// A character of many meshes, materials, clips and morph targets.
+#[test]
+fn a_robot_keeps_its_clips_and_morph_targets() {
     let Some(path) = support::data("gltf/RobotExpressive.glb") else {
         return;
     };
@@ -123,6 +155,17 @@ fn rigid_parts_stay_plain_skins() {
         coefficients(&after),
         coefficients(&before),
         "and morph targets"
+    );
+    let looks = |document: &Document| {
+        let parts = document.draw.parts.iter();
+        parts
+            .map(|part| (part.mesh_name.clone(), part.material))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        looks(&after),
+        looks(&before),
+        "and the parts with their materials"
     );
 }
 

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use dermis::fit::{exact_ssd, plain_fallback};
-use dermis::mesh::Aabb;
 use dermis::subdiv::{AttributeRule, Corners, QuadOptions, Scheme, SubdivisionOptions};
 use dermis::{Pose, Skin, VertexProgram};
 use dermis_io::{
@@ -37,10 +36,6 @@ struct Report {
     /// How far stock players are from the exact skin, as shares of the diagonal.
     #[serde(skip_serializing_if = "Option::is_none")]
     plain: Option<FallbackError>,
-    /// How far morph targets as the file holds them are from the exact ones in the clips, at most, as a share
-    /// of the diagonal.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shapes: Option<f64>,
 }
 
 pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -69,31 +64,20 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         larger_faces,
         creases: subdivided.crease_count,
         plain: None,
-        shapes: None,
     };
     let Subdivided {
         document: mut finer,
-        with_plain_shapes,
+        plain_shapes,
         ..
     } = subdivided;
     talk.check_stopped()?;
     talk.remark_notes(&finer);
     if is_gltf && let Some(skin) = finer.skin.clone() {
         let poses = poses(&document, &skin)?;
-        let skin = match with_plain_shapes {
-            Some(plain) => {
-                report.shapes = Some(shapes_apart(&skin, &plain, &poses)?);
-                talk.remark(format!(
-                    "note: files hold morph targets as displacements of the rest shape, which in the clips differ from the \
-                     exact ones by at most {:.4}% of the size",
-                    100.0 * report.shapes.unwrap_or(0.0)
-                ));
-                finer.skin = Some(plain.clone());
-                plain
-            }
-            None => skin,
-        };
         report.plain = make_playable(&mut finer, &skin, &poses, args, talk)?;
+        if let Some(plain) = &mut finer.fallback {
+            plain.corrections = plain_shapes;
+        }
     }
     talk.check_stopped()?;
     dermis_io::write(&args.output, &finer, &WriteOptions::default())?;
@@ -160,23 +144,6 @@ fn poses(document: &Document, skin: &Skin) -> anyhow::Result<Vec<Pose>> {
     Ok((0..MOST_POSES).map(at).collect())
 }
 
-/// The largest distance of two skins in some poses, as a share of the first one's diagonal at rest.
-fn shapes_apart(exact: &Skin, plain: &Skin, poses: &[Pose]) -> anyhow::Result<f64> {
-    let rest = exact.evaluate(&exact.skeleton.rest_pose())?;
-    let diagonal = Aabb::of(&rest).map_or(0.0, |bounds| bounds.diagonal());
-    let mut most: f64 = 0.0;
-    for pose in poses {
-        let (a, b) = (exact.evaluate(pose)?, plain.evaluate(pose)?);
-        let apart = a.iter().zip(&b).map(|(a, b)| a.distance(*b));
-        most = apart.fold(most, f64::max);
-    }
-    Ok(if diagonal > 0.0 {
-        most / diagonal
-    } else {
-        most
-    })
-}
-
 /// Gives the document what a glTF file of its skin needs; how far stock players are off then.
 fn make_playable(
     document: &mut Document,
@@ -207,7 +174,12 @@ fn make_playable(
         return Ok(None);
     }
     // Shapes come on top of the stand-in as they do on the skin itself.
-    let plain = plain_fallback(&skin.without_drivers(), poses, PLAIN_INFLUENCES, talk)?;
+    let below = skin.without_drivers();
+    let mut poses = poses.to_vec();
+    for pose in &mut poses {
+        pose.coefficients = vec![0.0; below.coefficients.len()];
+    }
+    let plain = plain_fallback(&below, &poses, PLAIN_INFLUENCES, talk)?;
     let error = FallbackError {
         rms: plain.rms_error,
         max: plain.max_error,
