@@ -81,6 +81,11 @@ pub use skin::{Skin, VertexProgram};
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExamples;
 
+/// The Rust of the guide to subdivision, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/subdivide.md")]
+struct SubdivisionGuideExamples;
+
 /// The Rust of the guide to the run-time, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/run-a-skin.md")]

@@ -17,13 +17,13 @@ pub(crate) struct SubdivideArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) levels: usize,
     /// Edges whose faces meet at more than so many degrees in the rest pose are creases.
-    #[arg(long, value_name = "DEG")]
+    #[arg(long, value_name = "DEG", allow_hyphen_values = true)]
     pub(crate) crease_angle: Option<f64>,
     /// Edges along which the file splits normals are creases.
     #[arg(long)]
     pub(crate) crease_normals: bool,
     /// For how many levels creases stay sharp, also parts of a level; for ever unless given.
-    #[arg(long, value_name = "LEVELS")]
+    #[arg(long, value_name = "LEVELS", allow_hyphen_values = true)]
     pub(crate) crease_sharpness: Option<f64>,
     /// Corners of the border that only one face has: they stay, or are rounded.
     #[arg(long, value_name = "RULE", default_value = "sharp")]

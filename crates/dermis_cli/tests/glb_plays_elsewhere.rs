@@ -157,6 +157,52 @@ fn fitted_characters_play_in_three() {
     }
 }
 
+/// Subdivided files are valid, and three.js shows the linear blend stand-in that is written beside the exact skin.
+#[test]
+fn subdivided_characters_are_valid_and_three_shows_their_stand_ins() {
+    let Some(clients) = support::node_clients() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    for (input, options) in [
+        ("gltf/Fox.glb", "--levels 2 --limit"),
+        (
+            "gltf/CesiumMan.glb",
+            "--scheme catmull-clark --crease-angle 70",
+        ),
+        (
+            "gltf/RobotExpressive.glb",
+            "--crease-normals --crease-sharpness 1.5",
+        ),
+    ] {
+        let Some(input) = support::data(input) else {
+            return;
+        };
+        let run = format!("subdivide {} {options} -o fine.glb", quoted(&input));
+        scratch.dermis(&run).done();
+        let file = scratch.at("fine.glb");
+        assert_valid(&clients, &[&file]);
+        let document = scratch.read("fine.glb");
+        let (Some(skin), Some(plain)) = (&document.skin, &document.fallback) else {
+            panic!("{input:?}: a skin and its stand-in");
+        };
+        let mut stand_in = skin.clone();
+        stand_in.program = VertexProgram::Ssd(plain.clone());
+        let clip = document.clips.first().expect("a clip");
+        let times: Vec<f64> = clip.frame_times(4.0).into_iter().take(5).collect();
+        let shown = three_positions(&clients, &file, Some(&clip.name), &times);
+        for (time, shown) in times.iter().zip(&shown) {
+            let pose = stand_in.sample(clip, *time);
+            let points = stand_in.evaluate(&pose).expect("it fits");
+            let drawn: Vec<DVec3> = (document.draw.parts.iter())
+                .flat_map(|part| part.points.iter().map(|&p| points[p as usize]))
+                .collect();
+            let apart = difference(&document, shown, &drawn);
+            assert!(apart < TOLERANCE, "{input:?} at {time}: {apart:.2e}");
+        }
+    }
+}
+
 /// Players that read only four influences get the four largest, which must be a sound skin too.
 #[test]
 fn three_shows_the_four_largest_of_eight_influences() {

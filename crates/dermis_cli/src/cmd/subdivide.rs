@@ -67,6 +67,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     };
     let Subdivided {
         document: mut finer,
+        plain_shapes,
         ..
     } = subdivided;
     talk.check_stopped()?;
@@ -74,6 +75,9 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     if is_gltf && let Some(skin) = finer.skin.clone() {
         let poses = poses(&document, &skin)?;
         report.plain = make_playable(&mut finer, &skin, &poses, args, talk)?;
+        if let Some(plain) = &mut finer.fallback {
+            plain.corrections = plain_shapes;
+        }
     }
     talk.check_stopped()?;
     dermis_io::write(&args.output, &finer, &WriteOptions::default())?;
@@ -170,7 +174,12 @@ fn make_playable(
         return Ok(None);
     }
     // Shapes come on top of the stand-in as they do on the skin itself.
-    let plain = plain_fallback(&skin.without_drivers(), poses, PLAIN_INFLUENCES, talk)?;
+    let below = skin.without_drivers();
+    let mut poses = poses.to_vec();
+    for pose in &mut poses {
+        pose.coefficients = vec![0.0; below.coefficients.len()];
+    }
+    let plain = plain_fallback(&below, &poses, PLAIN_INFLUENCES, talk)?;
     let error = FallbackError {
         rms: plain.rms_error,
         max: plain.max_error,

@@ -17,6 +17,8 @@ pub(super) enum Name {
     Vector(Exact, usize),
     /// `_ASJ_n` or `_MWJ_n`: joints of four influences.
     Joints(Exact, usize),
+    /// `_ASC_t_s`: what morph target t adds to the animation-space vector of influence s.
+    Shift(usize, usize),
     /// `_MWR`: where the vertex rests in the exact model.
     Rest(Exact),
 }
@@ -70,7 +72,11 @@ impl Name {
                 if rest == "R" {
                     return Some(Self::Rest(kind));
                 }
-                let number = |text: &str| text.parse().ok();
+                let number = |text: &str| text.parse::<usize>().ok();
+                if let (Exact::Linear, Some(rest)) = (kind, rest.strip_prefix("C_")) {
+                    let (target, slot) = rest.split_once('_')?;
+                    return Some(Self::Shift(number(target)?, number(slot)?));
+                }
                 if let Some(n) = rest.strip_prefix("J_") {
                     return number(n).map(|n| Self::Joints(kind, n));
                 }
@@ -84,6 +90,7 @@ impl Name {
             Self::Point => POINT[1..].to_owned(),
             Self::Vector(kind, n) => format!("{}_{n}", kind.prefix()),
             Self::Joints(kind, n) => format!("{}J_{n}", kind.prefix()),
+            Self::Shift(target, slot) => format!("{}C_{target}_{slot}", Exact::Linear.prefix()),
             Self::Rest(kind) => format!("{}R", kind.prefix()),
         }
     }
@@ -100,6 +107,7 @@ mod tests {
             Name::Vector(Exact::Linear, 11),
             Name::Joints(Exact::MultiWeight, 2),
             Name::Rest(Exact::MultiWeight),
+            Name::Shift(3, 12),
         ];
         for name in names {
             let text = format!("_{}", name.text());
@@ -107,7 +115,9 @@ mod tests {
             let lower = text.to_ascii_lowercase();
             assert_eq!(Name::of(&lower), Some(name), "{lower}");
         }
-        for other in ["_AS", "_AS_", "_AS_x", "_AS_-1", "_ASK_0", "AS_0", "_HEAT"] {
+        for other in [
+            "_AS", "_AS_", "_AS_x", "_AS_-1", "_ASK_0", "_ASC_1", "_MWC_0_0", "AS_0", "_HEAT",
+        ] {
             assert_eq!(Name::of(other), None, "{other} belongs to others");
         }
     }

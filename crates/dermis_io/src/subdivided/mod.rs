@@ -5,11 +5,13 @@ mod faces;
 
 use dermis::measure::Cost;
 use dermis::mesh::{MeshError, Polygons};
+use dermis::skin::{Correction, Delta};
 use dermis::subdiv::{
     AttributeRule, QuadOptions, Scheme, Subdivision, SubdivisionError, SubdivisionOptions,
     subdivide,
 };
 use dermis::{Skin, TriMesh};
+use glam::DVec3;
 use serde::Serialize;
 
 use crate::{BoundsRecord, Document, Frame, SkinRecord};
@@ -51,6 +53,9 @@ impl Default for SubdivideOptions {
 pub struct Subdivided {
     /// The document, still without the linear blend stand-in that glTF files of its skin need.
     pub document: Document,
+    /// What morph targets do to that stand-in, where those of the skin are no displacements of the rest shape:
+    /// the subdivided displacements of the given skin. The two agree in the rest pose.
+    pub plain_shapes: Vec<Correction<DVec3>>,
     /// What came in, and each level.
     pub levels: Vec<LevelFacts>,
     /// How many edges are creases.
@@ -132,6 +137,14 @@ impl Document {
         let (skin, levels) = self.subdivided_skin(&subdivision)?;
         let (draw, mut notes) = draw(self, &faces, &subdivision, &positions, options.uv)?;
         notes.extend(faces.notes.iter().cloned());
+        let plain_shapes = (self.skin.as_ref()).map_or(Vec::new(), |given| {
+            let shapes = given.program.rest_corrections(&given.skeleton);
+            let plain = shapes.unwrap_or_default();
+            plain
+                .iter()
+                .map(|shape| finer_shape(shape, &subdivision))
+                .collect()
+        });
         let record = self.record.as_ref().map(|record| SkinRecord {
             max_influences: (skin.as_ref()).map_or(0, |skin| skin.program.max_influences()),
             training: None,
@@ -171,6 +184,7 @@ impl Document {
         };
         Ok(Subdivided {
             document,
+            plain_shapes,
             levels,
             crease_count: faces.crease_count,
             faces: faces.kinds(),
@@ -204,6 +218,19 @@ impl Document {
             });
         }
         Ok((skin, levels))
+    }
+}
+
+/// A displacement of the rest shape as one of the finer shape.
+fn finer_shape(shape: &Correction<DVec3>, subdivision: &Subdivision) -> Correction<DVec3> {
+    let mut moved = vec![DVec3::ZERO; subdivision.cages()[0].point_count()];
+    for delta in &shape.deltas {
+        moved[delta.index as usize] += delta.value;
+    }
+    let finer = subdivision.apply(&moved).into_iter().zip(0..);
+    let finer = finer.filter(|(value, _)| *value != DVec3::ZERO);
+    Correction {
+        deltas: finer.map(|(value, index)| Delta { index, value }).collect(),
     }
 }
 

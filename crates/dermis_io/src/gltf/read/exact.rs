@@ -24,24 +24,34 @@ const MOST_SLOTS: usize = 4096;
 /// The exact influences of a primitive's vertices.
 #[derive(Debug, PartialEq)]
 pub(super) enum ExactRows {
-    /// Animation-space vectors.
-    Linear(Rows<Influence>),
+    /// Animation-space vectors, and what morph targets add to them.
+    Linear(Rows<Influence>, Rows<Shift>),
     /// Twelve weights per influence, and where each vertex rests.
     MultiWeight(Vec<DVec3>, Rows<MultiWeight>),
+}
+
+/// What a morph target adds to one influence of a vertex.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shift {
+    /// The target's number in its primitive, or the coefficient that it belongs to.
+    pub(super) of: u32,
+    /// Which of the vertex's influences.
+    pub(super) place: u32,
+    pub(super) value: DVec4,
 }
 
 /// One vertex's exact influences.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ExactRow<'a> {
     None,
-    Linear(&'a [Influence]),
+    Linear(&'a [Influence], &'a [Shift]),
     MultiWeight(DVec3, &'a [MultiWeight]),
 }
 
 impl ExactRows {
     pub(super) fn row(&self, vertex: usize) -> ExactRow<'_> {
         match self {
-            Self::Linear(rows) => ExactRow::Linear(rows.row(vertex)),
+            Self::Linear(rows, shifts) => ExactRow::Linear(rows.row(vertex), shifts.row(vertex)),
             Self::MultiWeight(rest, rows) => ExactRow::MultiWeight(rest[vertex], rows.row(vertex)),
         }
     }
@@ -74,7 +84,7 @@ pub(super) fn read(
         .collect();
     let kind = named.keys().find_map(|name| match name {
         Name::Vector(kind, _) | Name::Joints(kind, _) => Some(*kind),
-        Name::Point | Name::Rest(_) => None,
+        Name::Point | Name::Rest(_) | Name::Shift(..) => None,
     });
     let Some(kind) = kind else { return Ok(None) };
     let source = Source {
@@ -113,25 +123,38 @@ impl Source<'_> {
         let slots = self.slots()?;
         match self.kind {
             Exact::Linear => {
+                let shifts = self.shifts(slots.vectors.len())?;
                 let mut rows = Rows::with_capacity(self.vertex_count, self.vertex_count);
-                let mut row = Vec::new();
+                let mut shift_rows = Rows::with_capacity(self.vertex_count, 0);
+                let (mut row, mut shifted) = (Vec::new(), Vec::new());
                 for vertex in 0..self.vertex_count {
                     row.clear();
-                    for (slot, values) in slots.vectors.iter().enumerate() {
+                    shifted.clear();
+                    for (slot, (values, shifts)) in slots.vectors.iter().zip(&shifts).enumerate() {
                         let p = values[vertex];
-                        if p != [0.0; 4] {
+                        let of_slot = shifts.iter().map(|(of, values)| (*of, values[vertex]));
+                        let of_slot = of_slot.filter(|(_, value)| *value != [0.0; 4]);
+                        let place = row.len() as u32;
+                        let before = shifted.len();
+                        shifted.extend(of_slot.map(|(of, value)| Shift {
+                            of,
+                            place,
+                            value: DVec4::from(value.map(f64::from)),
+                        }));
+                        if p != [0.0; 4] || shifted.len() > before {
                             let bone = self.bone(&slots, vertex, slot)?;
                             let p = DVec4::from(p.map(f64::from));
                             row.push(Influence { bone, p });
                         }
                     }
+                    shift_rows.push_row(shifted.iter().copied());
                     let sum: f64 = row.iter().map(|i| i.p.w).sum();
                     if (sum - 1.0).abs() > SUM_TOLERANCE {
                         return unused(format!("the weights of vertex {vertex} sum to {sum}"));
                     }
                     rows.push_row(row.iter().copied());
                 }
-                Ok(ExactRows::Linear(rows))
+                Ok(ExactRows::Linear(rows, shift_rows))
             }
             Exact::MultiWeight => {
                 let mut rows = Rows::with_capacity(self.vertex_count, self.vertex_count);
@@ -155,6 +178,21 @@ impl Source<'_> {
         }
     }
 
+    /// What morph targets add to each influence: the target, and a vector for every vertex.
+    fn shifts(&self, slot_count: usize) -> Result<Vec<Vec<(u32, Vec<[f32; 4]>)>>, Problem> {
+        let mut of_slot = vec![Vec::new(); slot_count];
+        for &name in self.named.keys() {
+            let Name::Shift(target, slot) = name else {
+                continue;
+            };
+            let Some(list) = of_slot.get_mut(slot) else {
+                return unused(format!("_{} has no _AS_{slot}", name.text()));
+            };
+            list.push((target as u32, self.vectors(name)?));
+        }
+        Ok(of_slot)
+    }
+
     /// Reads every attribute, all of which must be there.
     fn slots(&self) -> Result<Slots, Problem> {
         let count = |wanted: fn(&Name, Exact) -> bool| {
@@ -163,6 +201,7 @@ impl Source<'_> {
         };
         let others = self.named.keys().any(|name| match name {
             Name::Vector(kind, _) | Name::Joints(kind, _) | Name::Rest(kind) => *kind != self.kind,
+            Name::Shift(..) => self.kind != Exact::Linear,
             Name::Point => false,
         });
         if others {

@@ -122,10 +122,12 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
             });
             let program = match exact {
                 Some(mut exact) => {
-                    // Morph targets displace the rest shape of the exact model, too.
-                    let shapes = points.program.corrections.iter();
-                    let shapes = shapes.map(|shape| shape.deltas.clone()).collect();
-                    exact.push_corrections(&bones.skeleton, shapes);
+                    // Morph targets displace the rest shape of the exact model, too, unless it has its own.
+                    if exact.correction_count() == 0 {
+                        let shapes = points.program.corrections.iter();
+                        let shapes = shapes.map(|shape| shape.deltas.clone()).collect();
+                        exact.push_corrections(&bones.skeleton, shapes);
+                    }
                     fallback = Some(points.program);
                     exact
                 }

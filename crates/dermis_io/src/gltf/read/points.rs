@@ -9,9 +9,9 @@ use dermis::skin::{
     Correction, Delta, Influence, LinearProgram, MultiWeight, MultiWeightProgram, Rows, SsdProgram,
     VertexProgram, Weight,
 };
-use glam::DVec3;
+use glam::{DVec3, DVec4};
 
-use super::exact::ExactRow;
+use super::exact::{ExactRow, Shift};
 use crate::gltf::names::{Exact, POINT};
 
 /// The drawn vertices of all parts, in order.
@@ -23,6 +23,8 @@ pub(super) struct Vertices {
     deltas: Rows<(u32, DVec3)>,
     /// Rows of an exact model; empty where a part has none of that kind.
     linear: Rows<Influence>,
+    /// What coefficients add to the influences of `linear`.
+    shifts: Rows<Shift>,
     multi: Rows<MultiWeight>,
     multi_rest: Vec<DVec3>,
     /// Everything above as bits; one row per vertex.
@@ -39,7 +41,7 @@ pub(super) struct Vertices {
 pub(super) struct Points {
     pub(super) point_of_vertex: Vec<u32>,
     pub(super) program: SsdProgram,
-    /// The exact model that the program stands in for, without the program's corrections.
+    /// The exact model that the program stands in for; without corrections, where the program's are its own.
     pub(super) exact: Option<VertexProgram>,
 }
 
@@ -61,27 +63,34 @@ impl Vertices {
             let [x, y, z] = bits(d);
             [u64::from(m), x, y, z]
         });
-        let (linear, (multi_rest, multi)): (&[Influence], (DVec3, &[MultiWeight])) = match exact {
-            ExactRow::None => (&[], (DVec3::ZERO, &[])),
-            ExactRow::Linear(row) => (row, (DVec3::ZERO, &[])),
-            ExactRow::MultiWeight(rest, row) => (&[], (rest, row)),
-        };
+        let (mut linear, mut shifts): (&[Influence], &[Shift]) = (&[], &[]);
+        let (mut multi_rest, mut multi): (DVec3, &[MultiWeight]) = (DVec3::ZERO, &[]);
+        match exact {
+            ExactRow::None => {}
+            ExactRow::Linear(row, added) => (linear, shifts) = (row, added),
+            ExactRow::MultiWeight(rest, row) => (multi_rest, multi) = (rest, row),
+        }
         let number = |x: f64| (x + 0.0).to_bits();
         let linear_bits = linear.iter().flat_map(|i| {
             let [x, y, z, w] = i.p.to_array().map(number);
             [u64::from(i.bone.0), x, y, z, w]
         });
+        let shift_bits = shifts.iter().flat_map(|shift| {
+            let [x, y, z, w] = shift.value.to_array().map(number);
+            [u64::from(shift.of), u64::from(shift.place), x, y, z, w]
+        });
         let multi_bits = multi.iter().flat_map(|i| {
             let weights = i.weights.as_flattened().iter().map(|&x| number(x));
             std::iter::once(u64::from(i.bone.0)).chain(weights)
         });
-        let counts = [weights.len(), deltas.len(), linear.len()].map(|n| n as u64);
+        let counts = [weights.len(), deltas.len(), linear.len(), shifts.len()].map(|n| n as u64);
         let key = bits(position)
             .into_iter()
             .chain(counts)
             .chain(weight_bits)
             .chain(delta_bits)
             .chain(linear_bits)
+            .chain(shift_bits)
             .chain(bits(multi_rest))
             .chain(multi_bits);
         self.keys.push_row(key);
@@ -89,6 +98,7 @@ impl Vertices {
         self.weights.push_row(weights.iter().copied());
         self.deltas.push_row(deltas.iter().copied());
         self.linear.push_row(linear.iter().copied());
+        self.shifts.push_row(shifts.iter().copied());
         self.multi.push_row(multi.iter().copied());
         self.multi_rest.push(multi_rest);
     }
@@ -132,7 +142,7 @@ impl Vertices {
         }
         let weight_row = |v: usize| self.weights.row(v).iter().copied();
         Points {
-            exact: self.exact(firsts.clone(), notes),
+            exact: self.exact(firsts.clone(), correction_count, notes),
             program: SsdProgram {
                 rest_positions: firsts.clone().map(|v| self.positions[v]).collect(),
                 weights: firsts.map(weight_row).collect(),
@@ -146,6 +156,7 @@ impl Vertices {
     fn exact(
         &self,
         firsts: impl Iterator<Item = usize> + Clone,
+        correction_count: usize,
         notes: &mut Vec<String>,
     ) -> Option<VertexProgram> {
         let (kind, parts) = match (self.parts_with_linear, self.parts_with_multi) {
@@ -165,8 +176,8 @@ impl Vertices {
         }
         Some(match kind {
             Exact::Linear => VertexProgram::Linear(LinearProgram {
+                corrections: self.shifted(firsts.clone(), correction_count),
                 influences: firsts.map(|v| self.linear.row(v).iter().copied()).collect(),
-                corrections: Vec::new(),
             }),
             Exact::MultiWeight => VertexProgram::MultiWeight(MultiWeightProgram {
                 rest_positions: firsts.clone().map(|v| self.multi_rest[v]).collect(),
@@ -174,6 +185,29 @@ impl Vertices {
                 corrections: Vec::new(),
             }),
         })
+    }
+
+    /// What coefficients add to influences; nothing when morph targets say it all.
+    fn shifted(
+        &self,
+        firsts: impl Iterator<Item = usize>,
+        correction_count: usize,
+    ) -> Vec<Correction<DVec4>> {
+        if self.shifts.items().is_empty() {
+            return Vec::new();
+        }
+        let mut corrections = vec![Correction { deltas: Vec::new() }; correction_count];
+        let mut start = 0;
+        for vertex in firsts {
+            for shift in self.shifts.row(vertex) {
+                corrections[shift.of as usize].deltas.push(Delta {
+                    index: start + shift.place,
+                    value: shift.value,
+                });
+            }
+            start += self.linear.row(vertex).len() as u32;
+        }
+        corrections
     }
 
     /// Points as the file numbers them, or why they cannot be.

@@ -5,7 +5,7 @@ use dermis::skin::Weight;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::accessor::{Accessors, Component, Count};
-use super::exact::{ExactRow, ExactRows};
+use super::exact::{ExactRow, ExactRows, Shift};
 use super::points::Vertices;
 use super::schema::{self, Primitive, Schema};
 use crate::Fault;
@@ -193,12 +193,23 @@ impl Reader<'_> {
                 Influences::PerVertex(rows) => rows.row(v),
             };
             let exact = placement.exact.as_ref();
-            let exact = exact.map_or(ExactRow::None, |rows| rows.row(v));
+            let mut exact = exact.map_or(ExactRow::None, |rows| rows.row(v));
+            let shifts: Vec<Shift>;
+            if let ExactRow::Linear(row, of_targets) = exact {
+                // By coefficient; what a target adds that is not there is not heard.
+                let coefficients = &placement.coefficients;
+                let by_coefficient = of_targets.iter().filter_map(|shift| {
+                    let of = *coefficients.get(shift.of as usize)? as u32;
+                    Some(Shift { of, ..*shift })
+                });
+                shifts = by_coefficient.collect();
+                exact = ExactRow::Linear(row, &shifts);
+            }
             let position = rest_from_mesh.transform_point3(position);
             vertices.push(position, weights, &deltas, exact);
         }
         let kind = placement.exact.as_ref().map(|rows| match rows {
-            ExactRows::Linear(_) => Exact::Linear,
+            ExactRows::Linear(..) => Exact::Linear,
             ExactRows::MultiWeight(..) => Exact::MultiWeight,
         });
         vertices.end_part(original, kind);

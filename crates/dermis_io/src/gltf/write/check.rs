@@ -42,8 +42,16 @@ fn plain_program<'a>(skin: &'a Skin, document: &'a Document) -> Result<Cow<'a, S
     if program.correction_count() == 0 && fallback.corrections.is_empty() {
         return Ok(Cow::Borrowed(fallback));
     }
-    let corrections = program.rest_corrections(&skin.skeleton);
-    let corrections = corrections.map_err(|error| named(error, skin))?;
+    let corrections = match program.rest_corrections(&skin.skeleton) {
+        Ok(corrections) => corrections,
+        // The stand-in has shapes of its own, and those of the skin are written beside them.
+        Err(SkinError::NotInRestSpace { .. })
+            if fallback.corrections.len() == program.correction_count() =>
+        {
+            return Ok(Cow::Borrowed(fallback));
+        }
+        Err(error) => return Err(named(error, skin).into()),
+    };
     Ok(Cow::Owned(SsdProgram {
         corrections,
         ..fallback.clone()

@@ -7,6 +7,7 @@
 //!
 //! All are VEC4 of f32: Blender 5.0's importer fails on custom attributes of different widths.
 
+use dermis::Skin;
 use dermis::skin::{Influence, LinearProgram, MultiWeight, MultiWeightProgram, VertexProgram};
 use gltf_json::mesh::Semantic;
 use gltf_json::{Accessor, Index};
@@ -33,15 +34,24 @@ pub(super) struct ExactRows {
     rows: Vec<Row>,
     /// Where each point rests in the exact model, for the kinds that need it.
     rest: Option<Vec<[f32; 4]>>,
+    /// What each correction adds to influences of each point, by slot; empty when morph targets say it all.
+    shifts: Vec<Vec<Vec<(usize, [f32; 4])>>>,
 }
 
 impl ExactRows {
     /// The rows of a program that needs them; `None` for one whose plain part says everything.
     ///
     /// The program's bones and rows have been checked before.
-    pub(super) fn new(program: &VertexProgram, joints: &Joints) -> Result<Option<Self>, Fault> {
+    pub(super) fn new(skin: &Skin, joints: &Joints) -> Result<Option<Self>, Fault> {
+        let program = &skin.program;
         let mut exact = match program {
-            VertexProgram::Linear(linear) => Self::linear(linear)?,
+            VertexProgram::Linear(linear) => Self {
+                shifts: match program.rest_corrections(&skin.skeleton) {
+                    Ok(_) => Vec::new(),
+                    Err(_) => shifts(linear),
+                },
+                ..Self::linear(linear)?
+            },
             VertexProgram::MultiWeight(multi) => Self::multi_weight(multi),
             _ => return Ok(None),
         };
@@ -60,6 +70,7 @@ impl ExactRows {
             slots: longest(&rows),
             rows,
             rest: None,
+            shifts: Vec::new(),
         })
     }
 
@@ -71,6 +82,7 @@ impl ExactRows {
             slots: longest(&rows),
             rows,
             rest: Some(rest.map(|p| p.as_vec3().extend(1.0).to_array()).collect()),
+            shifts: Vec::new(),
         }
     }
 
@@ -114,6 +126,68 @@ impl ExactRows {
         }
         Ok(attributes)
     }
+}
+
+impl ExactRows {
+    /// Adds what a correction, number `target` of its mesh, does to the influences of a part.
+    ///
+    /// Slots that it leaves alone have no attribute.
+    pub(super) fn add_shifts(
+        &self,
+        builder: &mut Builder,
+        points: &[u32],
+        correction: usize,
+        target: usize,
+        label: &str,
+    ) -> Result<Vec<(Semantic, Index<Accessor>)>, Fault> {
+        let Some(of_point) = self.shifts.get(correction) else {
+            return Ok(Vec::new());
+        };
+        let mut attributes = Vec::new();
+        for slot in 0..self.slots {
+            let shift = |&point: &u32| {
+                let own = of_point[point as usize].iter();
+                own.filter(|(at, _)| *at == slot)
+                    .fold([0.0; 4], |sum, (_, value)| {
+                        [0, 1, 2, 3].map(|k| sum[k] + value[k])
+                    })
+            };
+            let values: Vec<[f32; 4]> = points.iter().map(shift).collect();
+            if values.iter().all(|value| *value == [0.0; 4]) {
+                continue;
+            }
+            let name = Name::Shift(target, slot).text();
+            let accessor = builder.floats(&format!("_{name} of {label}"), &values, Use::Vertex)?;
+            attributes.push((Semantic::Extras(name), accessor));
+        }
+        Ok(attributes)
+    }
+}
+
+/// The deltas of each correction by point and slot; slots are numbered as [`linear_row`] does.
+fn shifts(linear: &LinearProgram) -> Vec<Vec<Vec<(usize, [f32; 4])>>> {
+    let mut place_of_item = Vec::with_capacity(linear.influences.items().len());
+    for (point, row) in linear.influences.iter().enumerate() {
+        let mut bones = Vec::new();
+        for influence in row {
+            let known = bones.iter().position(|bone| *bone == influence.bone);
+            let slot = known.unwrap_or_else(|| {
+                bones.push(influence.bone);
+                bones.len() - 1
+            });
+            place_of_item.push((point, slot));
+        }
+    }
+    (linear.corrections.iter())
+        .map(|correction| {
+            let mut of_point = vec![Vec::new(); linear.influences.len()];
+            for delta in &correction.deltas {
+                let (point, slot) = place_of_item[delta.index as usize];
+                of_point[point].push((slot, delta.value.as_vec4().to_array()));
+            }
+            of_point
+        })
+        .collect()
 }
 
 fn longest<T>(rows: &[Vec<T>]) -> usize {

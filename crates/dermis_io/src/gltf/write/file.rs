@@ -9,6 +9,7 @@ use dermis::skin::{SkinError, SsdProgram};
 use dermis::{Clip, Skin};
 use gltf_json::extras::RawValue;
 use gltf_json::mesh::Primitive;
+use gltf_json::validation::Checked::Valid;
 use gltf_json::{Asset, Buffer, Index, Mesh, Node, Scene};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -144,7 +145,7 @@ fn build(
 
     let smooth = vertex_normals(rest, triangles);
     let exact = match skinned {
-        Some((skin, joints)) => ExactRows::new(&skin.program, joints)?,
+        Some((skin, joints)) => ExactRows::new(skin, joints)?,
         None => None,
     };
     let mut normals: Vec<Vec<[f32; 3]>> = (parts.iter())
@@ -169,11 +170,24 @@ fn build(
     };
     let meshes = mesh_ranges(parts);
     let point_attribute = surface.needs_point_attribute();
-    let primitives = (meshes.iter())
+    let mut primitives = (meshes.iter())
         .map(|mesh| surface.add_primitives(&mut builder, mesh.clone(), point_attribute))
         .collect::<Result<Vec<_>, Fault>>()?;
     let shapes = morph_shapes(document, plain)?;
     let targets = add_targets(&mut builder, &surface, &meshes, triangles, &smooth, &shapes)?;
+    if let Some(exact) = &surface.exact {
+        for ((mesh, primitives), targets) in meshes.iter().zip(&mut primitives).zip(&targets) {
+            for ((number, part), primitive) in surface.drawn(mesh.clone()).zip(primitives) {
+                let label = format!("part {number} (mesh {})", part.mesh_name);
+                for (target, &shape) in targets.shapes.iter().enumerate() {
+                    let added =
+                        exact.add_shifts(&mut builder, &part.points, shape, target, &label)?;
+                    let added = added.into_iter().map(|(name, at)| (Valid(name), at));
+                    primitive.attributes.extend(added);
+                }
+            }
+        }
+    }
     let bounds = record.as_ref().and_then(|record| record.bounds.as_ref());
     let bounds = bounds.filter(|bounds| bounds.parts.len() == parts.len());
 
