@@ -46,6 +46,9 @@ pub struct PsdOptions {
     /// Shapes of a joint are combined to as few as miss none of its effects by more than this share of
     /// the rest box's diagonal; smaller effects are dropped. Default 5e-4.
     pub tolerance: f64,
+    /// Most shapes of one joint, those that matter most, whatever they miss; at least 1, default (`None`) as many as
+    /// the tolerance asks for. With a limit this is EigenSkin (\[Kry02\]).
+    pub shapes_per_joint: Option<usize>,
 }
 
 impl Default for PsdOptions {
@@ -56,9 +59,13 @@ impl Default for PsdOptions {
             falloff: None,
             smoothing: None,
             tolerance: 5e-4,
+            shapes_per_joint: None,
         }
     }
 }
+
+/// Shapes per joint of EigenSkin unless others are asked for.
+const EIGEN_SHAPES: usize = 5;
 
 /// Directions that the base shrinks to less than this share are left alone: between examples it shrinks
 /// them less, and what was stretched to make up for it sticks out. Twice that of sculpts, which are met
@@ -71,11 +78,22 @@ const FALLOFFS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 const SMOOTHINGS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
 
 impl PsdOptions {
+    /// EigenSkin (\[Kry02\]): the same with at most five shapes per joint.
+    pub fn eigen_skin() -> Self {
+        Self {
+            shapes_per_joint: Some(EIGEN_SHAPES),
+            ..Self::default()
+        }
+    }
+
     pub(in crate::fit) fn check(&self) -> Result<(), FitError> {
         if matches!(*self.base, Method::Psd(_)) {
             return bad_option("base", "pose space deformation cannot be its own base");
         }
         self.base.check()?;
+        if self.shapes_per_joint == Some(0) {
+            return bad_option("shapes-per-joint", "at least 1 is needed");
+        }
         match (self.falloff, self.smoothing, self.tolerance) {
             (Some(falloff), ..) if !(falloff > 0.0 && falloff.is_finite()) => {
                 bad_option("falloff", format!("{falloff} is not above 0"))
@@ -144,7 +162,8 @@ pub fn fit_psd(
     let stage = Stage::new(progress, "combining shapes", joints.len());
     let drivers = par::map(joints.len(), |j| {
         stage.step();
-        driver_of(j, &kernels[j], &groups, &solved, tolerance)
+        let most = options.shapes_per_joint.unwrap_or(usize::MAX);
+        driver_of(j, &kernels[j], &groups, &solved, tolerance, most)
     });
     if stage.is_stopped() {
         return Err(FitError::Stopped);
@@ -417,6 +436,7 @@ fn driver_of(
     groups: &[(Vec<u16>, Vec<u32>)],
     solved: &[Mat<f64>],
     tolerance: f64,
+    most: usize,
 ) -> (Vec<Vec<f64>>, Vec<Vec<Delta<DVec3>>>) {
     let mut own: Vec<(u32, usize, usize)> = Vec::new();
     for (g, (near, vertices)) in groups.iter().enumerate() {
@@ -446,7 +466,8 @@ fn driver_of(
         })
     };
     let (alpha, effects) = (pick(&alpha), pick(&effects));
-    let sums = combinations(&effects, 0.5 * tolerance);
+    let mut sums = combinations(&effects, 0.5 * tolerance);
+    sums.truncate(most);
     let mut weights = Vec::new();
     let mut shapes = Vec::new();
     for (_, sum) in &sums {
