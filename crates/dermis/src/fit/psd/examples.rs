@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use faer::linalg::solvers::DenseSolveCore;
+use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Mat, MatRef, Side};
 use glam::DVec3;
 
@@ -72,8 +72,12 @@ const EIGEN_SHAPES: usize = 5;
 /// exactly: on the arm with its collapsing forearm the farthest held-out vertex is 5% of the diagonal
 /// away instead of 11%, and EE 31% instead of 29%; from 0.35 on, EE is 41% and more.
 const LEAST_STRETCH: f64 = 0.2;
+/// The same without smoothing, which asks for every example to be met.
+const LEAST_STRETCH_EXACT: f64 = 1e-3;
 /// Falloffs that are tried, in radians (14° to 230°): wider ones differ only in their scale.
 const FALLOFFS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// A pose whose Gaussian the others have but for this share, squared, is one of them.
+const LEAST_PIVOT: f64 = 1e-12;
 /// Smoothings that are tried.
 const SMOOTHINGS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
 
@@ -113,7 +117,7 @@ impl PsdOptions {
 ///
 /// | symbol | meaning |
 /// | --- | --- |
-/// | `δ_ik` | what the base misses at vertex i in example k, in rest space; 0 in the rest pose, which is one more example |
+/// | `δ_ik` | what the base misses at vertex i in example k, in rest space; the rest pose is one more example, and 0 but for proxy bones |
 /// | `φ_jk(x)` | Gaussian of joint j around its turn in example k |
 /// | `C_i` | joints next to the bones that vertex i follows |
 /// | `K_i` | `1/\|C_i\| Σ_{j∈C_i} φ_jk(x_l)`, one matrix for all vertices with the same joints |
@@ -219,7 +223,11 @@ impl Corrections {
         progress: &dyn Progress,
     ) -> Result<Self, FitError> {
         let joints = Joints::that_turn(base, &poses(set, training, base)?);
-        let missed = missed(set, training, base)?;
+        let least_stretch = match options.smoothing {
+            Some(0.0) => LEAST_STRETCH_EXACT,
+            _ => LEAST_STRETCH,
+        };
+        let missed = missed(set, training, base, least_stretch)?;
         let groups = groups(next_to_joints(base, &joints));
         let (falloff, smoothing) = choose(&joints, &groups, missed.as_ref(), options, progress)?;
         let kernels = joints.kernels(falloff);
@@ -320,16 +328,28 @@ fn poses(set: &ExampleSet, training: &[usize], base: &Skin) -> Result<Vec<Pose>,
 }
 
 /// `δ`: one row per example and one for the rest pose, three columns per vertex.
-fn missed(set: &ExampleSet, training: &[usize], base: &Skin) -> Result<Mat<f64>, SkinError> {
+///
+/// The rest pose is right by itself, but for proxy bones: those are predicted there as anywhere, and an example in
+/// the rest pose would contradict a row of zeros.
+fn missed(
+    set: &ExampleSet,
+    training: &[usize],
+    base: &Skin,
+    least_stretch: f64,
+) -> Result<Mat<f64>, SkinError> {
     let vertex_count = base.vertex_count();
-    let rows = par::map(training.len(), |n| {
-        let example = &set.examples()[training[n]];
-        let inputs = base.run_pose_program(&example.pose)?;
-        let shown = base.evaluate(&example.pose)?;
-        let frames = base.vertex_frames(&inputs);
-        let back = |i: usize| {
-            bounded_inverse(frames[i], LEAST_STRETCH).0 * (example.positions[i] - shown[i])
+    let row_count = training.len() + usize::from(base.proxies.is_some());
+    let at_rest = (base.skeleton.rest_pose(), set.rest().positions());
+    let rows = par::map(row_count, |n| {
+        let (pose, positions) = match training.get(n) {
+            Some(&k) => (&set.examples()[k].pose, &set.examples()[k].positions[..]),
+            None => (&at_rest.0, at_rest.1),
         };
+        let inputs = base.run_pose_program(pose)?;
+        let shown = base.evaluate(pose)?;
+        let frames = base.vertex_frames(&inputs);
+        let back =
+            |i: usize| bounded_inverse(frames[i], least_stretch).0 * (positions[i] - shown[i]);
         Ok((0..vertex_count).map(back).collect())
     });
     let rows: Vec<Vec<DVec3>> = rows.into_iter().collect::<Result<_, SkinError>>()?;
@@ -366,10 +386,15 @@ fn inverse(kernels: &[Mat<f64>], near: &[u16], smoothing: f64) -> Mat<f64> {
         let sum: f64 = near.iter().map(|&j| kernels[usize::from(j)][(k, l)]).sum();
         scale * sum + if k == l { smoothing } else { 0.0 }
     });
+    // Of the pivots of poses alike only rounding is left.
+    let is_sound = |factors: &Llt<f64>| {
+        let pivot = |k: usize| factors.L()[(k, k)].powi(2);
+        (0..size).all(|k| pivot(k) > LEAST_PIVOT)
+    };
     match matrix.llt(Side::Lower) {
-        Ok(factors) => factors.inverse(),
+        Ok(factors) if is_sound(&factors) => factors.inverse(),
         // Without smoothing, and with poses alike: the least-norm answer.
-        Err(_) => crate::pose_space::pseudo_inverse(&matrix),
+        _ => crate::pose_space::pseudo_inverse(&matrix),
     }
 }
 
