@@ -3,7 +3,7 @@
 #
 #   scripts/results.sh [DATA_FOLDER] [TABLE...]     default: $DERMIS_DATA, else ../shared/data; all tables
 #
-# Tables: skinning methods horse cat poses, and of decompositions: sequences rounds comparators sets published.
+# Tables: skinning methods proxies horse cat poses, and of decompositions: sequences rounds comparators sets published.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=${DERMIS_DATA:-../shared/data}
@@ -12,7 +12,7 @@ if [ $# -gt 0 ] && [ -d "$1" ]; then
     shift
 fi
 decompositions='sequences rounds comparators sets published'
-known=" skinning methods horse cat poses $decompositions "
+known=" skinning methods proxies horse cat poses $decompositions "
 for table in "$@"; do
     [[ $known == *" $table "* ]] || { echo "no table '$table'; there are:$known" >&2; exit 2; }
 done
@@ -62,12 +62,13 @@ method_rows() {
 import json, sys
 for m in json.load(sys.stdin)["methods"]:
     if m["error"]:
-        print("| %s | %s | %s |" % (sys.argv[1], m["method"], m["error"]))
+        print("| %s | %s | %s |" % (sys.argv[1], m["label"], m["error"]))
         continue
     t, h = m["training"], m["heldOut"]
-    ee = lambda x: "exact" if x["envelopingErrorPercent"] is None else "%.2f" % x["envelopingErrorPercent"]
+    ee = lambda x: "exact" if x["envelopingErrorPercent"] is None else "%.2f ± %.2f" % (
+        x["envelopingErrorPercent"], x["envelopingErrorDeviationPercent"])
     print("| %s | %s | %.3f | %.3f | %s | %s | %.4f%% | %.3f%% | %.2f° | %.1f | %.2f | %.2f |" % (
-        sys.argv[1], m["method"], t["eRms"], h["eRms"], ee(t), ee(h), 100 * h["meanDistance"],
+        sys.argv[1], m["label"], t["eRms"], h["eRms"], ee(t), ee(h), 100 * h["meanDistance"],
         100 * h["maxDistance"], h["meanNormalAngleDeg"], m["cost"]["bytesPerVertex"], m["nsPerVertex"],
         m["fitSeconds"]))
 ' "$name"
@@ -75,7 +76,7 @@ for m in json.load(sys.stdin)["methods"]:
 
 method_columns() {
     echo
-    echo '| set | method | E_RMS fitted | E_RMS held out | EE % fitted | EE % held out | mean dist. held out | max held out | normal held out | bytes/vertex | ns/vertex | fit s |'
+    echo '| set | method | E_RMS fitted | E_RMS held out | EE ± sd % fitted | EE ± sd % held out | mean dist. held out | max held out | normal held out | bytes/vertex | ns/vertex | fit s |'
     echo '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
 }
 
@@ -84,6 +85,26 @@ every_method() {
     for name in tube_lbs tube_dqs tube_csmooth tube_surfdef tube_cloth hand_csmooth \
         makehuman_csmooth makehuman_bulge makehuman_cloth; do
         method_rows "$name" "$data/bpy/$name/truth.npz"
+    done
+}
+
+# Rotational regression: error and size over the number of proxy bones.
+proxies() {
+    echo
+    echo '| set | proxy bones | patches | near-rigid vertices | vertices on proxies | EE ± sd % fitted | EE ± sd % held out | bytes/vertex | proxy KiB | fit s |'
+    echo '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
+    for name in tube_surfdef hand_csmooth makehuman_csmooth; do
+        ./target/release/dermis compare "$data/bpy/$name/truth.npz" --methods rotational-regression \
+            --proxy-bones 10,30,60,120,240 --quiet --json |
+            python3 -c '
+import json, sys
+for m in json.load(sys.stdin)["methods"]:
+    ee = lambda x: "%.2f ± %.2f" % (x["envelopingErrorPercent"], x["envelopingErrorDeviationPercent"])
+    p = m["proxies"]
+    print("| %s | %d | %d | %d | %d | %s | %s | %.1f | %.0f | %.2f |" % (
+        sys.argv[1], p["proxies"], p["patches"], p["nearRigidVertices"], p["proxiedVertices"], ee(m["training"]),
+        ee(m["heldOut"]), m["cost"]["bytesPerVertex"], m["cost"]["proxyBytes"] / 1024, m["fitSeconds"]))
+' "$name"
     done
 }
 
@@ -100,15 +121,16 @@ import json, sys
 rest = [list(map(float, l.split()[1:4])) for l in open(sys.argv[2]) if l.startswith("v ")]
 sides = [max(c) - min(c) for c in zip(*rest)]
 unit = 1000 * sum(s * s for s in sides) ** 0.5 / max(sides)
-print("\n| method | mean, 11 poses | mean, gallop | mean, all | max | to the surface: 11 poses | gallop | all | max |")
-print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+print("\n| method | EE ± sd %, 11 poses | EE ± sd %, gallop | mean, 11 poses | mean, gallop | mean, all | max | to the surface: 11 poses | gallop | all | max |")
+print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+ee = lambda x: "%.2f ± %.2f" % (x["envelopingErrorPercent"], x["envelopingErrorDeviationPercent"])
 for m in json.load(open(sys.argv[1]))["methods"]:
     t, h, (st, sh) = m["training"], m["heldOut"], m["surface"]
     row = []
     for a, b in ((t, h), (st, sh)):
         x, y = a["meanDistance"], b["meanDistance"]
         row += [x, y, (11 * x + 48 * y) / 59, max(a["maxDistance"], b["maxDistance"])]
-    print("| %s | %s |" % (m["method"], " | ".join("%.2f" % (unit * v) for v in row)))
+    print("| %s | %s | %s | %s |" % (m["label"], ee(t), ee(h), " | ".join("%.2f" % (unit * v) for v in row)))
 PY
 }
 
@@ -129,6 +151,7 @@ poses() {
 
 if wants skinning; then skinning; fi
 if wants methods; then every_method; fi
+if wants proxies; then proxies; fi
 if wants horse; then horse; fi
 if wants cat; then cat_poses; fi
 if wants poses; then poses; fi

@@ -114,6 +114,10 @@ pub enum RowError {
 pub struct ComparisonRow {
     /// The method.
     pub method: Method,
+    /// Its key, and what tells it from other rows with the same key: `ssd`, `rotational-regression-30`.
+    pub label: String,
+    /// The same in words: `rotational regression with 30 proxy bones`.
+    pub title: String,
     /// Its numbers, or why it has none.
     pub outcome: Result<Compared, RowError>,
 }
@@ -188,11 +192,12 @@ pub fn compare(
 ) -> Result<Comparison, FitError> {
     options.check()?;
     set.folds(split)?;
+    let names = names(methods);
     let mut fits = Vec::with_capacity(methods.len());
     for method in methods {
         let progress = Named {
             progress,
-            name: method.key(),
+            name: &names[fits.len()][0],
         };
         let report = evaluate_fit(set, split, |training| method.fit(set, training, &progress));
         if let Err(FitError::Stopped) = report {
@@ -203,10 +208,13 @@ pub fn compare(
     let times = time_skins(set, &fits, options, progress)?;
     let rows = methods
         .iter()
+        .zip(names)
         .zip(fits)
         .zip(times)
-        .map(|((method, fit), time)| ComparisonRow {
+        .map(|(((method, [label, title]), fit), time)| ComparisonRow {
             method: method.clone(),
+            label,
+            title,
             outcome: fit.and_then(|report| {
                 Ok(Compared {
                     surface: match options.surface {
@@ -221,6 +229,22 @@ pub fn compare(
         })
         .collect();
     Ok(Comparison { rows })
+}
+
+/// Label and title of every row: a key that comes more than once says what is different.
+fn names(methods: &[Method]) -> Vec<[String; 2]> {
+    let same_key = |method: &Method| methods.iter().filter(|m| m.key() == method.key()).count();
+    let name = |method: &Method| match same_key(method) {
+        1 => [method.key().to_owned(), method.title().to_owned()],
+        _ => {
+            let [short, words] = method.variant();
+            [
+                format!("{}-{short}", method.key()),
+                format!("{} with {words}", method.title()),
+            ]
+        }
+    };
+    methods.iter().map(name).collect()
 }
 
 /// Distances to surfaces of the examples that a fit has seen, and of those that it was tested on.
@@ -306,11 +330,11 @@ fn spread(count: usize, wanted: usize) -> Vec<usize> {
 }
 
 impl Comparison {
-    /// Methods that have numbers.
-    pub fn compared(&self) -> impl Iterator<Item = (&Method, &Compared)> {
+    /// Rows that have numbers.
+    pub fn compared(&self) -> impl Iterator<Item = (&ComparisonRow, &Compared)> {
         self.rows
             .iter()
-            .filter_map(|row| Some((&row.method, row.outcome.as_ref().ok()?)))
+            .filter_map(|row| Some((row, row.outcome.as_ref().ok()?)))
     }
 }
 
@@ -372,6 +396,8 @@ mod tests {
         );
         let last = found.advice().pop().expect("advice");
         assert!(last.contains("has no numbers"), "{last}");
+        let labels: Vec<&str> = found.rows.iter().map(|row| row.label.as_str()).collect();
+        assert_eq!(labels, ["ssd-0", "ssd-2"], "rows of one method are told apart");
     }
 
     #[test]

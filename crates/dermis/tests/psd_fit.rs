@@ -1,9 +1,11 @@
 //! Pose space deformation fitted to examples.
 
 use dermis::fit::{FitError, Method, PsdOptions, SsdOptions, evaluate_fit, fit_psd};
+use dermis::measure::measure;
 use dermis::progress::{Progress, Silent};
-use dermis::synth::{ArmOptions, arm, arm_motion};
+use dermis::synth::{ArmOptions, BarOptions, arm, arm_motion, bar};
 use dermis::{ExampleSet, Split};
+use glam::DVec3;
 
 fn examples() -> ExampleSet {
     arm(&ArmOptions {
@@ -70,6 +72,40 @@ fn without_smoothing_or_tolerance_every_example_is_met() {
         let off = off.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
         assert!(off < 1e-6, "example {} is missed by {off}", example.name);
     }
+}
+
+#[test]
+fn on_skin_that_turns_every_example_is_met_too() {
+    let turn = |k: usize| {
+        let phase = |step: f64| 2.0 * ((k + 1) as f64 * step).fract() - 1.0;
+        DVec3::new(1.6 * phase(0.819), 1.2 * phase(0.671), 1.2 * phase(0.549))
+    };
+    // The rest pose is an example, too.
+    let turns = std::iter::once(DVec3::ZERO).chain((0..11).map(turn));
+    let set = bar(&BarOptions {
+        ring_count: 25,
+        segment_count: 8,
+        turns: turns.collect(),
+    })
+    .examples;
+    let training: Vec<usize> = (0..12).collect();
+    let base = Method::from_key("rotational-regression").expect("a method");
+    let error = |method: &Method| {
+        let skin = method.fit(&set, &training, &Silent).expect("fits").skin;
+        let measured = measure(&skin, &set, &training).expect("fits").total;
+        measured.enveloping_error_percent.expect("not rigid")
+    };
+    let alone = error(&base);
+    let options = PsdOptions {
+        base: Box::new(base),
+        smoothing: Some(0.0),
+        tolerance: 0.0,
+        ..PsdOptions::default()
+    };
+    let corrected = error(&Method::Psd(options));
+    println!("training EE: {alone:.3}% alone, {corrected:.5}% with shapes");
+    assert!(alone > 0.1, "there is something to correct: {alone}%");
+    assert!(corrected < 0.01, "EE {corrected}%");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::method_args::{MethodArgs, method_keys};
+use crate::method_args::{MethodArgs, PROXIES, ProxyArgs, Target, method_keys, parse_target};
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
 use crate::subdivide_args::SubdivideArgs;
@@ -313,6 +313,14 @@ pub(crate) struct CompareArgs {
     /// Most bones that may move one vertex.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
     pub(crate) max_influences: usize,
+    /// How many proxy bones rotational-regression has; of several numbers, separated by commas, each has a row [default: 60]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["decompose", "target_error"], help_heading = PROXIES)]
+    pub(crate) proxy_bones: Vec<usize>,
+    /// As few proxy bones as could follow the training examples to this E_RMS, or to an enveloping error such as 5%
+    #[arg(long, value_name = "E_RMS", value_parser = parse_target, conflicts_with = "decompose", help_heading = PROXIES)]
+    pub(crate) target_error: Option<Target>,
+    #[command(flatten)]
+    pub(crate) proxies: ProxyArgs,
     /// Write a report with pictures: one self-contained HTML file.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,

@@ -8,7 +8,8 @@ use crate::args::parse_positive;
 
 const WEIGHTS: &str = "For ssd, pseudo-bones and dual-quaternion, and psd on them";
 const FREE: &str = "For animation-space and mwe";
-const SHAPES: &str = "For psd";
+const SHAPES: &str = "For psd and eigenskin";
+pub(crate) const PROXIES: &str = "For rotational-regression, and psd on it";
 const AUTO: &str = "For auto";
 
 /// The method of a fit. Flags that only some methods have are optional here, so that one given to
@@ -21,8 +22,8 @@ pub(crate) struct MethodArgs {
     /// Most bones that may move one vertex.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
     pub(crate) max_influences: usize,
-    /// Bones each vertex chooses from: all, N best alone, or near:N for those of its neighbours too
-    /// [default: all]
+    /// Bones each vertex chooses from: all, N best alone, or near:N for those of its neighbours too; also
+    /// for rotational-regression [default: all]
     #[arg(long, value_name = "WHICH", help_heading = WEIGHTS)]
     pub(crate) candidates: Option<String>,
     /// Rounds of fitting the rest positions too, in turn with the weights [default: 0]
@@ -68,13 +69,44 @@ pub(crate) struct MethodArgs {
     /// What combined shapes may miss, as a share of the rest box's diagonal [default: 0.0005]
     #[arg(long, value_name = "SHARE", help_heading = SHAPES)]
     pub(crate) shape_tolerance: Option<f64>,
+    /// Most shapes of one joint, those that matter most [default: 5 for eigenskin, any number for psd]
+    #[arg(long, value_name = "N", help_heading = SHAPES)]
+    pub(crate) shapes_per_joint: Option<usize>,
+    /// How many proxy bones carry the skin that turns [default: 60]
+    #[arg(long, value_name = "N", conflicts_with = "target_error", help_heading = PROXIES)]
+    pub(crate) proxy_bones: Option<usize>,
+    #[command(flatten)]
+    pub(crate) proxies: ProxyArgs,
     /// Largest skin to choose, in bytes per vertex
     #[arg(long, value_name = "BYTES", help_heading = AUTO)]
     pub(crate) max_bytes_per_vertex: Option<f64>,
     /// The held-out E_RMS to reach with as few bytes as possible; if none does the best is taken and
-    /// the exit code is 1
-    #[arg(long, value_name = "E_RMS", help_heading = AUTO)]
-    pub(crate) target_error: Option<f64>,
+    /// the exit code is 1. For rotational-regression: as few proxy bones as could follow the training examples to
+    /// it, or to an enveloping error such as 5%
+    #[arg(long, value_name = "E_RMS", value_parser = parse_target, help_heading = AUTO)]
+    pub(crate) target_error: Option<Target>,
+}
+
+/// What `dermis fit` and `dermis compare` may say alike about rotational regression.
+#[derive(Debug, Args)]
+pub(crate) struct ProxyArgs {
+    /// Vertices that linear blend skinning meets to this share of the rest box's diagonal stay with it
+    /// [default: 0.0005]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = PROXIES)]
+    pub(crate) rigid_tolerance: Option<f64>,
+    /// How strongly vertices are pulled to where their patches are predicted to be, beside the pull of edges; 0 as
+    /// in the paper [default: 0.01]
+    #[arg(long, value_name = "W", allow_negative_numbers = true, help_heading = PROXIES)]
+    pub(crate) place_weight: Option<f64>,
+}
+
+/// `--target-error`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Target {
+    /// An E_RMS.
+    Rms(f64),
+    /// An enveloping error, in per cent.
+    Enveloping(f64),
 }
 
 /// `--delta`.
@@ -116,6 +148,17 @@ fn method_or_auto() -> PossibleValuesParser {
     let methods = Method::all(1);
     let keys = methods.iter().map(Method::key).chain(["auto"]);
     PossibleValuesParser::new(keys.collect::<Vec<_>>())
+}
+
+pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
+    let (number, target): (&str, fn(f64) -> Target) = match text.strip_suffix('%') {
+        Some(number) => (number, Target::Enveloping),
+        None => (text, Target::Rms),
+    };
+    match number.parse::<f64>() {
+        Ok(error) if error > 0.0 && error.is_finite() => Ok(target(error)),
+        _ => Err("expected an E_RMS above 0 such as 1.5, or an enveloping error such as 5%".to_owned()),
+    }
 }
 
 fn parse_delta(text: &str) -> Result<Delta, String> {

@@ -1,20 +1,25 @@
 //! Checked arguments: which method a fit uses, and whether every flag belongs to it.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use dermis::ExampleSet;
 use dermis::fit::{
     AnimSpaceOptions, Budget, Candidates, GlobalSolver, InfluenceChoice, Method,
-    MultiWeightOptions, Prior, PsdOptions, PseudoBoneOptions, Smoothing, SsdOptions,
+    MultiWeightOptions, Prior, ProxyCount, PsdOptions, PseudoBoneOptions, RotationalOptions,
+    Smoothing, SsdOptions,
 };
+use dermis::measure::e_rms_at_enveloping_error;
 
 use crate::examples::Prepared;
 use crate::influences::InfluenceSource;
-use crate::method_args::{Delta, MethodArgs, PriorArg, SolverArg};
+use crate::method_args::{Delta, MethodArgs, PriorArg, ProxyArgs, SolverArg, Target};
 
 /// What `dermis fit` will do.
 #[derive(Debug)]
 pub(crate) struct Plan {
     way: Way,
     influences: InfluenceSource,
+    /// What proxy bones should reach.
+    target: Option<Target>,
     /// Whether stock players should get the exact form.
     pub(crate) plain_exact: bool,
 }
@@ -34,9 +39,16 @@ pub(crate) enum Resolved {
 }
 
 const WEIGHTED: &[&str] = &["ssd", "pseudo-bones", "dual-quaternion"];
+const WEIGHED_FIRST: &[&str] = &[
+    "ssd",
+    "pseudo-bones",
+    "dual-quaternion",
+    "rotational-regression",
+];
 const SPACE: &[&str] = &["animation-space"];
 const FREE: &[&str] = &["animation-space", "mwe"];
-const SHAPES: &[&str] = &["psd"];
+const SHAPES: &[&str] = &["psd", "eigenskin"];
+const PROXIES: &[&str] = &["rotational-regression"];
 const AUTO: &[&str] = &["auto"];
 
 impl Plan {
@@ -48,7 +60,14 @@ impl Plan {
                 let budget = Budget {
                     max_influences: args.max_influences,
                     max_bytes_per_vertex: args.max_bytes_per_vertex,
-                    target_error: args.target_error,
+                    target_error: match args.target_error {
+                        Some(Target::Rms(error)) => Some(error),
+                        Some(Target::Enveloping(percent)) => bail!(
+                            "--target-error {percent}%: --method auto takes an E_RMS; a share in per \
+                             cent is for rotational-regression"
+                        ),
+                        None => None,
+                    },
                 };
                 budget.check()?;
                 Way::Auto(budget)
@@ -62,6 +81,7 @@ impl Plan {
         Ok(Self {
             way,
             influences: InfluenceSource::parse(args.influences.as_deref().unwrap_or("auto"))?,
+            target: args.target_error,
             plain_exact: args.plain_exact,
         })
     }
@@ -83,9 +103,30 @@ impl Plan {
                         None => InfluenceChoice::Automatic,
                     };
                 }
+                if let (Method::RotationalRegression(options), Some(target)) = (posed, self.target)
+                {
+                    options.proxies = ProxyCount::TargetError(target.e_rms(&prepared.set)?);
+                }
                 Resolved::One(method)
             }
         })
+    }
+}
+
+impl Target {
+    /// The error to reach on some examples.
+    pub(crate) fn e_rms(self, set: &ExampleSet) -> anyhow::Result<f64> {
+        match self {
+            Self::Rms(error) => Ok(error),
+            Self::Enveloping(percent) => {
+                e_rms_at_enveloping_error(set, percent).with_context(|| {
+                    format!(
+                        "--target-error {percent}%: every vertex follows one bone exactly, so there is no \
+                         enveloping error; give an E_RMS"
+                    )
+                })
+            }
+        }
     }
 }
 
@@ -94,11 +135,11 @@ fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
     let chosen = args.method.as_str();
     // Flags of the base's own method are for the base.
     let base = match chosen {
-        "psd" => args.base.as_deref().unwrap_or("ssd"),
+        "psd" | "eigenskin" => args.base.as_deref().unwrap_or("ssd"),
         _ => chosen,
     };
     for (flag, given, methods) in [
-        ("--candidates", args.candidates.is_some(), WEIGHTED),
+        ("--candidates", args.candidates.is_some(), WEIGHED_FIRST),
         ("--rest-rounds", args.rest_rounds.is_some(), WEIGHTED),
         ("--rest-stiffness", args.rest_stiffness.is_some(), WEIGHTED),
         ("--delta", args.delta.is_some(), SPACE),
@@ -121,7 +162,27 @@ fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
             args.max_bytes_per_vertex.is_some(),
             AUTO,
         ),
-        ("--target-error", args.target_error.is_some(), AUTO),
+        (
+            "--shapes-per-joint",
+            args.shapes_per_joint.is_some(),
+            SHAPES,
+        ),
+        ("--proxy-bones", args.proxy_bones.is_some(), PROXIES),
+        (
+            "--rigid-tolerance",
+            args.proxies.rigid_tolerance.is_some(),
+            PROXIES,
+        ),
+        (
+            "--place-weight",
+            args.proxies.place_weight.is_some(),
+            PROXIES,
+        ),
+        (
+            "--target-error",
+            args.target_error.is_some(),
+            &["rotational-regression", "auto"],
+        ),
     ] {
         if given && !methods.contains(&chosen) && !methods.contains(&base) {
             let (last, others) = methods.split_last().expect("every flag has a method");
@@ -155,14 +216,21 @@ fn method(key: &str, args: &MethodArgs) -> anyhow::Result<Method> {
             ..options
         }),
         Method::Psd(options) => Method::Psd(shapes(options, args)?),
+        Method::RotationalRegression(options) => {
+            let options = proxied(options, args.proxy_bones, &args.proxies);
+            Method::RotationalRegression(RotationalOptions {
+                ssd: weights(options.ssd.clone(), args)?,
+                ..options
+            })
+        }
         other => other,
     })
 }
 
 fn shapes(options: PsdOptions, args: &MethodArgs) -> anyhow::Result<PsdOptions> {
     let base = args.base.as_deref().unwrap_or(options.base.key());
-    if base == "psd" {
-        bail!("--base psd: pose space deformation cannot be its own base");
+    if SHAPES.contains(&base) {
+        bail!("--base {base}: pose space deformation cannot be its own base");
     }
     Ok(PsdOptions {
         base: Box::new(method(base, args)?),
@@ -170,7 +238,22 @@ fn shapes(options: PsdOptions, args: &MethodArgs) -> anyhow::Result<PsdOptions> 
         falloff: args.falloff.map(f64::to_radians).or(options.falloff),
         smoothing: args.smoothing.or(options.smoothing),
         tolerance: args.shape_tolerance.unwrap_or(options.tolerance),
+        shapes_per_joint: args.shapes_per_joint.or(options.shapes_per_joint),
     })
+}
+
+/// Rotational regression with what was said about its proxy bones.
+pub(crate) fn proxied(
+    options: RotationalOptions,
+    count: Option<usize>,
+    args: &ProxyArgs,
+) -> RotationalOptions {
+    RotationalOptions {
+        proxies: count.map_or(options.proxies, ProxyCount::Exactly),
+        rigid_tolerance: args.rigid_tolerance.unwrap_or(options.rigid_tolerance),
+        place_weight: args.place_weight.unwrap_or(options.place_weight),
+        ..options
+    }
 }
 
 fn weights(options: SsdOptions, args: &MethodArgs) -> anyhow::Result<SsdOptions> {
@@ -289,6 +372,27 @@ mod tests {
             panic!("multi-weight enveloping");
         };
         assert_eq!(found.lambda, 0.5, "--lambda");
+
+        let proxied = "--rigid-tolerance 0.001 --place-weight 0 --proxy-bones 30 --candidates 7";
+        let expected = RotationalOptions {
+            ssd: SsdOptions {
+                candidates: Candidates::BestAlone { count: 7 },
+                ..SsdOptions::default()
+            },
+            proxies: ProxyCount::Exactly(30),
+            rigid_tolerance: 0.001,
+            place_weight: 0.0,
+        };
+        let found = method_of(&format!("--method rotational-regression {proxied}"));
+        assert_eq!(found, Method::RotationalRegression(expected.clone()), "proxies");
+        let Method::Psd(found) =
+            method_of(&format!("--method psd --base rotational-regression {proxied}"))
+        else {
+            panic!("pose space deformation");
+        };
+        assert_eq!(*found.base, Method::RotationalRegression(expected), "of the base");
+        let both = "--method rotational-regression --proxy-bones 30 --target-error 2";
+        assert!(plan(both).is_err(), "one or the other");
     }
 
     #[test]
@@ -300,8 +404,8 @@ mod tests {
             ),
             (
                 "--method animation-space --candidates 4",
-                "--candidates belongs to --method ssd, pseudo-bones and dual-quaternion, not to \
-                 animation-space",
+                "--candidates belongs to --method ssd, pseudo-bones, dual-quaternion and \
+                 rotational-regression, not to animation-space",
             ),
             (
                 "--method mwe --plain-exact",
@@ -309,7 +413,32 @@ mod tests {
             ),
             (
                 "--method ssd --target-error 1",
-                "--target-error belongs to --method auto, not to ssd",
+                "--target-error belongs to --method rotational-regression and auto, not to ssd",
+            ),
+            (
+                "--method auto --target-error 5%",
+                "--target-error 5%: --method auto takes an E_RMS; a share in per cent is for \
+                 rotational-regression",
+            ),
+            (
+                "--method psd --proxy-bones 30",
+                "--proxy-bones belongs to --method rotational-regression, not to psd",
+            ),
+            (
+                "--method rotational-regression --proxy-bones 0",
+                "option proxy-bones: 0 is not between 1 and 2000",
+            ),
+            (
+                "--method rotational-regression --rigid-tolerance -1",
+                "option rigid-tolerance: -1 is not 0 or more",
+            ),
+            (
+                "--method rotational-regression --place-weight inf",
+                "option place-weight: inf is not 0 or more",
+            ),
+            (
+                "--method eigenskin --shapes-per-joint 0",
+                "option shapes-per-joint: at least 1 is needed",
             ),
             (
                 "--method animation-space --lambda 0.1 --solver cg",
@@ -348,7 +477,7 @@ mod tests {
         let text = |flags: &str| plan(flags).expect_err("refused").to_string();
         assert_eq!(
             text("--falloff 40"),
-            "--falloff belongs to --method psd, not to ssd"
+            "--falloff belongs to --method psd and eigenskin, not to ssd"
         );
         assert_eq!(
             text("--method psd --delta 0.1"),

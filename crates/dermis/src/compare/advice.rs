@@ -1,7 +1,6 @@
 //! What the numbers of a comparison say, in sentences.
 
-use super::{Compared, Comparison, Playback};
-use crate::fit::Method;
+use super::{Compared, Comparison, ComparisonRow, Playback};
 
 /// Errors below this `E_RMS` are rounding, and their ratios mean nothing.
 const ROUNDING: f64 = 1e-3;
@@ -13,25 +12,25 @@ const NEARLY_AS_GOOD: f64 = 1.1;
 impl Comparison {
     /// What the numbers say, a sentence each. Times have no part in it, so it is the same each time.
     pub fn advice(&self) -> Vec<String> {
-        let rows: Vec<(&Method, &Compared)> = self.compared().collect();
+        let rows: Vec<Entry<'_>> = self.compared().collect();
         let error = |c: &Compared| c.tested().e_rms;
         let best = rows
             .iter()
             .min_by(|(_, a), (_, b)| error(a).total_cmp(&error(b)));
         let mut advice = Vec::new();
-        if let Some(&(method, best)) = best {
-            advice.push(lowest(method, best, &rows));
-            advice.extend(fragile(method, &rows));
-            advice.extend(cheaper(method, best, &rows));
+        if let Some(&(row, best)) = best {
+            advice.push(lowest(row, best, &rows));
+            advice.extend(fragile(row, &rows));
+            advice.extend(cheaper(row, best, &rows));
             advice.extend(overfitting(&rows));
-            advice.extend(playable(method, best, &rows));
+            advice.extend(playable(row, best, &rows));
             advice.extend(hopeless(best));
         }
         for row in &self.rows {
             if let Err(reason) = &row.outcome {
                 advice.push(format!(
                     "{} has no numbers: {reason}.",
-                    capitalized(row.method.title())
+                    capitalized(&row.title)
                 ));
             }
         }
@@ -40,9 +39,9 @@ impl Comparison {
 }
 
 /// A method and its numbers.
-type Entry<'a> = (&'a Method, &'a Compared);
+type Entry<'a> = (&'a ComparisonRow, &'a Compared);
 
-fn lowest(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> String {
+fn lowest(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> String {
     let where_ = match best.report.held_out {
         Some(_) => "on the held-out examples",
         None => "on the examples themselves, of which none was held out",
@@ -50,22 +49,22 @@ fn lowest(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> String {
     let worst = rows
         .iter()
         .max_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))
-        .filter(|(other, _)| other.key() != method.key());
+        .filter(|(other, _)| other.label != row.label);
     let span = worst.map_or(String::new(), |(other, worst)| {
         format!(
             "; the highest is {} of {}",
             short(worst.tested().e_rms),
-            other.title()
+            other.title
         )
     });
     format!(
         "{} has the lowest error {where_}: E_RMS {}{span}.",
-        capitalized(method.title()),
+        capitalized(&row.title),
         short(best.tested().e_rms)
     )
 }
 
-fn cheaper(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<String> {
+fn cheaper(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<String> {
     let limit = (NEARLY_AS_GOOD * best.tested().e_rms).max(ROUNDING);
     let bytes = |c: &Compared| c.report.cost.bytes_per_vertex;
     let (other, cheapest) = rows
@@ -73,10 +72,10 @@ fn cheaper(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<Strin
         .filter(|(_, c)| c.tested().e_rms <= limit)
         .min_by(|(_, a), (_, b)| bytes(a).total_cmp(&bytes(b)))?;
     // Less than a tenth fewer bytes are no reason to choose another method.
-    (other.key() != method.key() && bytes(cheapest) < 0.9 * bytes(best)).then(|| {
+    (other.label != row.label && bytes(cheapest) < 0.9 * bytes(best)).then(|| {
         format!(
             "{} comes within 10% of the lowest error ({}) with {:.0} bytes per vertex instead of {:.0}.",
-            capitalized(other.title()),
+            capitalized(&other.title),
             short(cheapest.tested().e_rms),
             bytes(cheapest),
             bytes(best)
@@ -85,18 +84,18 @@ fn cheaper(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<Strin
 }
 
 /// Held-out examples seldom turn the whole character, so they do not tell on a method that cannot.
-fn fragile(method: &Method, rows: &[Entry<'_>]) -> Option<String> {
-    if method.turns_with_the_character() {
+fn fragile(row: &ComparisonRow, rows: &[Entry<'_>]) -> Option<String> {
+    if row.method.turns_with_the_character() {
         return None;
     }
     let safe = rows
         .iter()
-        .filter(|(other, _)| other.turns_with_the_character())
+        .filter(|(other, _)| other.method.turns_with_the_character())
         .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms));
     let instead = safe.map_or(String::new(), |(other, c)| {
         format!(
             "; of the others {} is best, with {} and {:.0} bytes per vertex",
-            other.title(),
+            other.title,
             short(c.tested().e_rms),
             c.report.cost.bytes_per_vertex
         )
@@ -110,10 +109,10 @@ fn overfitting(rows: &[Entry<'_>]) -> Option<String> {
     let found: Vec<String> = rows
         .iter()
         .filter(|(_, c)| c.overfits())
-        .map(|(method, c)| {
+        .map(|(row, c)| {
             format!(
                 "{} ({} on what it was fitted to, {} on what it was not)",
-                method.title(),
+                row.title,
                 short(c.trained().e_rms),
                 short(c.tested().e_rms)
             )
@@ -131,7 +130,7 @@ fn overfitting(rows: &[Entry<'_>]) -> Option<String> {
     })
 }
 
-fn playable(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<String> {
+fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<String> {
     let exact: Vec<&Entry<'_>> = rows
         .iter()
         .filter(|(_, c)| c.playback == Playback::Exact)
@@ -147,12 +146,12 @@ fn playable(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<Stri
         (false, true) => " (in the clips of the file, into which its extra bones are baked)",
         (_, false) => " (in the clips of the file, into which the weights of its shapes are baked)",
     };
-    if other.key() == method.key() {
+    if other.label == row.label {
         let alone = match exact.len() {
             1 if rows.len() > 1 => ", the only one here that does",
             _ => "",
         };
-        let title = capitalized(method.title());
+        let title = capitalized(&row.title);
         return Some(format!(
             "{title} plays in stock glTF players as it is{baked}{alone}."
         ));
@@ -160,9 +159,9 @@ fn playable(method: &Method, best: &Compared, rows: &[Entry<'_>]) -> Option<Stri
     Some(format!(
         "Of those that play in stock glTF players as they are, {} is best, with {}{baked}; of {} \
          players show an approximation{}.",
-        other.title(),
+        other.title,
         short(c.tested().e_rms),
-        method.title(),
+        row.title,
         match best.playback {
             Playback::OwnRuntime => "",
             _ => ", unless the exact form is exported",
@@ -211,6 +210,7 @@ mod tests {
     use super::*;
     use crate::compare::{CompareOptions, compare};
     use crate::example::Split;
+    use crate::fit::Method;
     use crate::progress::Silent;
     use crate::run::timing::TimingOptions;
     use crate::synth::{TubeOptions, tube};
@@ -239,6 +239,8 @@ mod tests {
         let mut found = found.expect("a tube can be fitted");
         for (row, (key, [trained, tested], bytes)) in found.rows.iter_mut().zip(wishes) {
             row.method = Method::from_key(key).expect("a method");
+            row.label = row.method.key().to_owned();
+            row.title = row.method.title().to_owned();
             let report = &mut row.outcome.as_mut().expect("fitted").report;
             report.cost.bytes_per_vertex = *bytes;
             let held_out = report.held_out.as_mut().expect("one was held out");

@@ -277,6 +277,7 @@ mod tests {
             example_count: 1,
             e_rms,
             enveloping_error_percent: None,
+            enveloping_error_deviation_percent: None,
             position_error_percent: None,
             mean_distance: 0.0,
             max_distance: 0.0,

@@ -1,8 +1,8 @@
 //! The ways to fit, as one choice.
 
 use super::{
-    AnimSpaceOptions, FitError, Fitted, MultiWeightOptions, PsdOptions, PseudoBoneOptions,
-    RotationalOptions, SsdOptions, fit_anim_space, fit_multi_weight, fit_psd, fit_pseudo_bones,
+    AnimSpaceOptions, FitError, Fitted, MultiWeightOptions, ProxyCount, PsdOptions,
+    PseudoBoneOptions, RotationalOptions, SsdOptions, fit_anim_space, fit_multi_weight, fit_psd, fit_pseudo_bones,
     fit_rotational_regression, fit_ssd,
 };
 use crate::example::ExampleSet;
@@ -23,7 +23,8 @@ pub enum Method {
     MultiWeight(MultiWeightOptions),
     /// Dual quaternion skinning with the weights of linear blend skinning.
     DualQuaternion(SsdOptions),
-    /// Pose space deformation: a base skin, and shapes that joints drive.
+    /// Pose space deformation: a base skin, and shapes that joints drive. With a limit to the shapes of a joint
+    /// it is EigenSkin.
     Psd(PsdOptions),
     /// Rotational regression: skin that turns with joints, on proxy bones.
     RotationalRegression(RotationalOptions),
@@ -39,6 +40,7 @@ impl Method {
             Self::DualQuaternion(SsdOptions::default()),
             Self::AnimSpace(AnimSpaceOptions::default()),
             Self::Psd(PsdOptions::default()),
+            Self::Psd(PsdOptions::eigen_skin()),
             Self::RotationalRegression(RotationalOptions::default()),
             Self::MultiWeight(MultiWeightOptions::default()),
         ];
@@ -90,6 +92,7 @@ impl Method {
             Self::AnimSpace(_) => "animation-space",
             Self::MultiWeight(_) => "mwe",
             Self::DualQuaternion(_) => "dual-quaternion",
+            Self::Psd(options) if options.shapes_per_joint.is_some() => "eigenskin",
             Self::Psd(_) => "psd",
             Self::RotationalRegression(_) => "rotational-regression",
         }
@@ -103,8 +106,26 @@ impl Method {
             Self::AnimSpace(_) => "animation space",
             Self::MultiWeight(_) => "multi-weight enveloping",
             Self::DualQuaternion(_) => "dual quaternion skinning",
+            Self::Psd(options) if options.shapes_per_joint.is_some() => "EigenSkin",
             Self::Psd(_) => "pose space deformation",
             Self::RotationalRegression(_) => "rotational regression",
+        }
+    }
+
+    /// What tells the method from the same with other options: in short, and in words after "with".
+    pub fn variant(&self) -> [String; 2] {
+        match self {
+            Self::RotationalRegression(options) => match options.proxies {
+                ProxyCount::Exactly(count) => [count.to_string(), format!("{count} proxy bones")],
+                ProxyCount::TargetError(error) => [
+                    format!("{error}"),
+                    format!("proxy bones for an E_RMS of {error}"),
+                ],
+            },
+            _ => {
+                let count = self.max_influences();
+                [count.to_string(), format!("{count} influences")]
+            }
         }
     }
 

@@ -41,8 +41,8 @@ pub use psd::{
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
 pub use rotational::{
-    FullRegression, PoissonSolver, ProxyCount, RotationalOptions, fit_full_regression,
-    fit_rotational_regression,
+    FullRegression, PoissonSolver, ProxyCount, ProxySummary, RotationalOptions,
+    fit_full_regression, fit_rotational_regression, proxy_summary,
 };
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
 

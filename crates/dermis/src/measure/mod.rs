@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 pub use cost::Cost;
 pub(crate) use enveloping_error::posed_from_rest;
-pub use enveloping_error::rigid_squared_error;
+use enveloping_error::{enveloping_error, rigid_squared_errors};
+pub use enveloping_error::{e_rms_at_enveloping_error, rigid_squared_error};
 pub use stretch::texture_stretch;
 pub use surface::{SurfaceDistance, SurfaceMeasures, measure_surface};
 
@@ -36,6 +37,11 @@ pub struct Measures {
     /// Error over that of the best rigid prediction, each vertex following one bone, in per cent
     /// (\[Wang07\] §7.1); `None` when the rigid prediction is already exact.
     pub enveloping_error_percent: Option<f64>,
+    /// Standard deviation over vertices of their part in it, in per cent: of `√(s_i / r̄)`, where `s_i` is the
+    /// squared error of a vertex over all examples and `r̄` the mean over vertices of the best rigid prediction's.
+    /// `None` as above, and in files of older versions.
+    #[serde(default)]
+    pub enveloping_error_deviation_percent: Option<f64>,
     /// Error over that of the best motionless prediction, in per cent (\[Karni04\]); `None` when
     /// nothing moves.
     pub position_error_percent: Option<f64>,
@@ -81,6 +87,8 @@ pub struct Measured {
 /// Raw sums of one example's errors.
 struct Sums {
     squared: f64,
+    /// Of every vertex.
+    squared_by_vertex: Vec<f64>,
     distance: f64,
     max_distance: f64,
     angle_deg: f64,
@@ -152,11 +160,18 @@ pub fn measure_predictions(
     let squared: f64 = sums.iter().map(|s| s.squared).sum();
     let over = |other: f64| (other > 0.0).then(|| 100.0 * (squared / other).sqrt());
     let angle_count: usize = sums.iter().map(|s| s.angle_count).sum();
+    let mut by_vertex = vec![0.0; set.rest().vertex_count()];
+    for sums in &sums {
+        let pairs = by_vertex.iter_mut().zip(&sums.squared_by_vertex);
+        pairs.for_each(|(total, squared)| *total += squared);
+    }
+    let enveloping = enveloping_error(&by_vertex, &rigid_squared_errors(set, which));
     let largest = |value: fn(&Sums) -> f64| sums.iter().map(value).fold(0.0, f64::max);
     let total = Measures {
         example_count: which.len(),
         e_rms: e_rms(squared, which.len()),
-        enveloping_error_percent: over(rigid_squared_error(set, which)),
+        enveloping_error_percent: enveloping.map(|(error, _)| error),
+        enveloping_error_deviation_percent: enveloping.map(|(_, deviation)| deviation),
         position_error_percent: over(motionless_squared_error(set, which)),
         mean_distance: sums.iter().map(|s| s.distance).sum::<f64>()
             / (vertex_count * which.len().max(1) as f64)
@@ -185,6 +200,7 @@ pub fn vertex_distances(skin: &Skin, example: &Example) -> Result<Vec<f64>, Skin
 fn compare(found: &[DVec3], example: &Example, triangles: &[[u32; 3]]) -> Sums {
     let mut sums = Sums {
         squared: 0.0,
+        squared_by_vertex: Vec::with_capacity(found.len()),
         distance: 0.0,
         max_distance: 0.0,
         angle_deg: 0.0,
@@ -195,6 +211,7 @@ fn compare(found: &[DVec3], example: &Example, triangles: &[[u32; 3]]) -> Sums {
         let squared = a.distance_squared(*b);
         let distance = squared.sqrt();
         sums.squared += squared;
+        sums.squared_by_vertex.push(squared);
         sums.distance += distance;
         sums.max_distance = sums.max_distance.max(distance);
     }

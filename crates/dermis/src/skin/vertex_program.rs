@@ -244,6 +244,22 @@ impl VertexProgram {
         }
     }
 
+    /// The bones that move one vertex.
+    pub fn bones_of(&self, vertex: usize) -> Box<dyn Iterator<Item = BoneId> + '_> {
+        match self {
+            Self::Ssd(ssd) => Box::new(ssd.weights.row(vertex).iter().map(|w| w.bone)),
+            Self::Linear(linear) => {
+                Box::new(linear.influences.row(vertex).iter().map(|i| i.bone))
+            }
+            Self::MultiWeight(multi) => {
+                Box::new(multi.influences.row(vertex).iter().map(|i| i.bone))
+            }
+            Self::DualQuaternion(dual) => {
+                Box::new(dual.weighted.weights.row(vertex).iter().map(|w| w.bone))
+            }
+        }
+    }
+
     /// The same program with its bones renumbered.
     pub(super) fn with_bones(&self, renumbered: impl Fn(BoneId) -> BoneId) -> Self {
         let ssd = |ssd: &SsdProgram| SsdProgram {

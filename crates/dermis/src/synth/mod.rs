@@ -1,6 +1,7 @@
 //! Characters made by formula, of any size: for the demo, examples, tests and benches.
 
 mod arm;
+mod bar;
 mod body;
 mod flag;
 mod lathe;
@@ -8,6 +9,7 @@ mod proxied;
 mod tube;
 
 pub use arm::{ArmOptions, ArmPose, arm, arm_motion};
+pub use bar::{BarOptions, bar};
 pub use body::{Body, BodyOptions, body};
 pub use flag::{FlagOptions, flag};
 pub use proxied::{ProxyOptions, proxied};

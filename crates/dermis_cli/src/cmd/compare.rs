@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use dermis::compare::{CompareOptions, Comparison, compare};
-use dermis::fit::Method;
+use dermis::fit::{Method, ProxyCount};
 use dermis_io::{IoError, WriteOptions};
 
 use super::compare_decompositions;
@@ -13,6 +13,7 @@ use super::fit::skin_document;
 use crate::Outcome;
 use crate::args::CompareArgs;
 use crate::examples::{Prepared, parse_split, prepare_examples};
+use crate::plan::proxied;
 use crate::report;
 use crate::talk::Talk;
 
@@ -20,14 +21,18 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if let Some(bone_count) = args.decompose {
         return compare_decompositions::run(args, bone_count, talk);
     }
-    let methods: Vec<Method> = Method::all(args.max_influences)
-        .into_iter()
-        .filter(|method| {
-            args.methods.is_empty() || args.methods.iter().any(|key| key == method.key())
-        })
-        .collect();
+    refuse_flags_without_their_method(args)?;
+    let mut methods = methods(args);
+    for method in &methods {
+        method.check()?;
+    }
     let prepared = prepare_examples(&args.examples, talk)?;
     let set = &prepared.set;
+    for method in &mut methods {
+        if let (Method::RotationalRegression(options), Some(target)) = (method, args.target_error) {
+            options.proxies = ProxyCount::TargetError(target.e_rms(set)?);
+        }
+    }
     let split = parse_split(&args.examples.hold_out, set)?;
     if set
         .folds(&split)?
@@ -82,6 +87,49 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
 }
 
+/// Every method that was asked for, with a row for each number of proxy bones.
+fn methods(args: &CompareArgs) -> Vec<Method> {
+    let is_wanted = |method: &Method| {
+        args.methods.is_empty() || args.methods.iter().any(|key| key == method.key())
+    };
+    let counts: Vec<Option<usize>> = match args.proxy_bones.is_empty() {
+        true => vec![None],
+        false => args.proxy_bones.iter().copied().map(Some).collect(),
+    };
+    let mut methods = Vec::new();
+    for method in Method::all(args.max_influences).into_iter().filter(is_wanted) {
+        match method {
+            Method::RotationalRegression(options) => {
+                let with = |&count: &Option<usize>| proxied(options.clone(), count, &args.proxies);
+                methods.extend(counts.iter().map(with).map(Method::RotationalRegression));
+            }
+            other => methods.push(other),
+        }
+    }
+    methods
+}
+
+/// One sentence for a flag of a method that is not compared.
+fn refuse_flags_without_their_method(args: &CompareArgs) -> anyhow::Result<()> {
+    let is_compared = |key: &str| args.methods.is_empty() || args.methods.iter().any(|m| m == key);
+    for (flag, given) in [
+        ("--proxy-bones", !args.proxy_bones.is_empty()),
+        ("--target-error", args.target_error.is_some()),
+        ("--rigid-tolerance", args.proxies.rigid_tolerance.is_some()),
+        ("--place-weight", args.proxies.place_weight.is_some()),
+    ] {
+        if given && !is_compared("rotational-regression") {
+            bail!("{flag} belongs to rotational-regression, which is not among --methods");
+        }
+    }
+    let mut counts = args.proxy_bones.clone();
+    counts.sort_unstable();
+    if let Some(pair) = counts.windows(2).find(|pair| pair[0] == pair[1]) {
+        bail!("--proxy-bones: {} is there twice", pair[0]);
+    }
+    Ok(())
+}
+
 /// Writes every skin that there is. One that its format cannot hold does not keep the others back.
 fn save(
     prepared: &Prepared,
@@ -89,9 +137,9 @@ fn save(
     folder: &Path,
     talk: &Talk,
 ) -> anyhow::Result<()> {
-    for (method, compared) in comparison.compared() {
-        let path = folder.join(format!("{}.glb", method.key()));
-        let document = skin_document(prepared, method, &compared.report, false, talk)?;
+    for (row, compared) in comparison.compared() {
+        let path = folder.join(format!("{}.glb", row.label));
+        let document = skin_document(prepared, &row.method, &compared.report, false, talk)?;
         match dermis_io::write(&path, &document, &WriteOptions::default()) {
             Ok(_) => talk.remark(format!("wrote {}", path.display())),
             Err(IoError::Content { fault, .. }) => {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use dermis::fit::{
-    Choice, FitReport, Method, choose_method, evaluate_fit, exact_ssd, plain_fallback,
+    Choice, FitReport, Method, ProxyCount, choose_method, evaluate_fit, exact_ssd, plain_fallback,
 };
 use dermis::rig::joint_statistics;
 use dermis::skin::DualQuaternionProgram;
@@ -14,6 +14,7 @@ use dermis_io::{Document, FallbackError, Format, SkinRecord, WriteOptions};
 use crate::Outcome;
 use crate::args::{FitArgs, Up};
 use crate::examples::{Prepared, parse_split, prepare_examples};
+use crate::method_args::Target;
 use crate::plan::{Plan, Resolved};
 use crate::report;
 use crate::talk::{Talk, plural};
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if let Some(path) = &args.report {
         talk.remark(format!("wrote {}", path.display()));
     }
-    let target = check_target(&job, args.method.target_error, talk);
+    let target = check_target(&job, &fitted, args.method.target_error, talk);
     let tolerance = check_tolerance(&fitted, args.max_error, talk);
     Ok(match (target, tolerance) {
         (Outcome::Done, Outcome::Done) => Outcome::Done,
@@ -214,14 +215,38 @@ fn poses(prepared: &Prepared) -> Vec<Pose> {
     examples.map(|example| example.pose.clone()).collect()
 }
 
-fn check_target(job: &FitJob<'_>, target: Option<f64>, talk: &Talk) -> Outcome {
+fn check_target(
+    job: &FitJob<'_>,
+    fitted: &FitReport,
+    target: Option<Target>,
+    talk: &Talk,
+) -> Outcome {
     match (&job.choice, target) {
-        (Chosen::Best(choice), Some(target)) if !choice.reached => {
+        (Chosen::Best(choice), Some(Target::Rms(target))) if !choice.reached => {
             talk.remark(format!(
                 "target missed: no method reaches E_RMS {target} on held-out examples within the \
                  budget; the best, {}, has {:.4}",
                 choice.method().title(),
                 choice.tried().held_out.e_rms
+            ));
+            Outcome::ToleranceMissed
+        }
+        (Chosen::Asked(Method::RotationalRegression(options)), Some(_)) => {
+            let ProxyCount::TargetError(target) = options.proxies else {
+                return Outcome::Done;
+            };
+            // The second is that of proxies that are moved as well as they can be.
+            let Some(&error) = fitted.round_errors.get(1) else {
+                return Outcome::Done;
+            };
+            let radius = job.prepared.set.unit_ball_radius();
+            let e_rms = 1000.0 * error / 3f64.sqrt() / radius;
+            if e_rms <= target {
+                return Outcome::Done;
+            }
+            talk.remark(format!(
+                "target missed: no number of proxy bones follows the examples to E_RMS {target:.4}; \
+                 with those that there are it is {e_rms:.4}; a lower --rigid-tolerance may reach it"
             ));
             Outcome::ToleranceMissed
         }

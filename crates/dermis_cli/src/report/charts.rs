@@ -1,5 +1,6 @@
 //! Charts of error: over the examples, over the rounds of a fit, and against what a skin costs.
 
+use dermis::ExampleSet;
 use dermis::compare::{Compared, Comparison};
 use dermis::fit::{FitReport, Method};
 use dermis::measure::ExampleMeasures;
@@ -26,7 +27,7 @@ pub(super) fn error_chart(method: &Method, fitted: &FitReport) -> Chart {
 pub(super) fn error_charts(comparison: &Comparison) -> Chart {
     let series: Vec<Series> = comparison
         .compared()
-        .map(|(method, c)| example_series(method.key(), &c.report))
+        .map(|(row, c)| example_series(&row.label, &c.report))
         .collect();
     let held_out = comparison
         .compared()
@@ -101,10 +102,10 @@ pub(super) fn round_chart(fitted: &FitReport) -> Chart {
 /// Error against time and against size, a point per method: low and left is good.
 pub(super) fn cost_charts(comparison: &Comparison) -> [Chart; 2] {
     let chart = |title: &str, label: &str, cost: fn(&Compared) -> f64| {
-        let series = comparison.compared().map(|(method, c)| {
+        let series = comparison.compared().map(|(row, c)| {
             let (x, y) = (cost(c), c.tested().e_rms);
             let point = Point::new(x, y).titled(format!("E_RMS {y:.3} at {x:.2} {label}"));
-            Series::new(method.key(), Draw::Points, [point])
+            Series::new(row.label.as_str(), Draw::Points, [point])
         });
         Chart {
             title: title.to_owned(),
@@ -122,6 +123,53 @@ pub(super) fn cost_charts(comparison: &Comparison) -> [Chart; 2] {
             c.report.cost.bytes_per_vertex
         }),
     ]
+}
+
+/// Error and size over the number of proxy bones; `None` unless there are several numbers to compare.
+pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<[Chart; 2]> {
+    let mut rows: Vec<(f64, &Compared)> = comparison
+        .compared()
+        .filter(|(row, _)| matches!(row.method, Method::RotationalRegression(_)))
+        .map(|(_, c)| {
+            let proxies = c.report.skin.proxies.as_ref();
+            (proxies.map_or(0, |p| p.bones.len()) as f64, c)
+        })
+        .collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rows.dedup_by(|a, b| a.0 == b.0);
+    if rows.len() < 2 {
+        return None;
+    }
+    let line = |name: &str, value: &dyn Fn(&Compared) -> Option<f64>| {
+        let point = |(count, c): &(f64, &Compared)| {
+            let y = value(c)?;
+            Some(Point::new(*count, y).titled(format!("{name}: {y:.2} with {count} proxy bones")))
+        };
+        let points: Vec<Point> = rows.iter().filter_map(point).collect();
+        Series::new(name, Draw::LineAndPoints, points)
+    };
+    let chart = |title: &str, label: &str, series: Vec<Series>| Chart {
+        title: title.to_owned(),
+        x: Axis::linear("proxy bones").from_zero(),
+        y: Axis::linear(label).from_zero(),
+        series,
+        width: CHART_WIDTH / 2 - 10,
+        height: 340,
+        ..Chart::default()
+    };
+    let mut errors = vec![line("fitted to", &|c| c.trained().enveloping_error_percent)];
+    if rows.iter().any(|(_, c)| c.report.held_out.is_some()) {
+        errors.push(line("held out", &|c| c.tested().enveloping_error_percent));
+    }
+    let vertices = set.rest().vertex_count() as f64;
+    let size = line("skin", &|c| {
+        let cost = &c.report.cost;
+        Some((cost.bytes_per_vertex * vertices + cost.proxy_bytes as f64) / 1024.0)
+    });
+    Some([
+        chart("Error over proxy bones", "EE, %", errors),
+        chart("Size over proxy bones", "KiB", vec![size]),
+    ])
 }
 
 fn error_axis(label: &str, comparison: &Comparison) -> Axis {

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use dermis::compare::{Compared, Comparison};
-use dermis::fit::Method;
+use dermis::compare::{Compared, Comparison, ComparisonRow};
+use dermis::measure::Measures;
 use dermis_render::{HeatScale, Image, Panel, sheet};
 
-use super::charts::{cost_charts, error_charts};
+use super::charts::{cost_charts, error_charts, proxy_charts};
 use super::compare_table::remarks;
 use super::page::{self, PICTURE_SIZE, escape};
 use super::pictures::{Shot, Shown, View, choose_by, single, skin_for, style, telling};
-use super::table::short;
+use super::table::{enveloping, short};
 use crate::args::Up;
 use crate::examples::Prepared;
 use crate::talk::Talk;
@@ -49,7 +49,7 @@ pub(crate) fn compare_html(
     // Writing to a string cannot fail.
     let _ = writeln!(p, "<h2>What the numbers say</h2>");
     page::list(p, &comparison.advice());
-    page::list(p, &remarks(comparison));
+    page::list(p, &remarks(set, comparison));
     let held_out = comparison
         .compared()
         .any(|(_, c)| c.report.held_out.is_some());
@@ -66,6 +66,16 @@ pub(crate) fn compare_html(
             "all examples"
         }
     );
+    if let Some([error, size]) = proxy_charts(set, comparison) {
+        let _ = writeln!(
+            p,
+            "<h2>How many proxy bones</h2>\n<div class=\"pair\">{}{}</div>\n\
+             <p class=\"note\">Rotational regression with as many proxy bones as are in use. The skin's size is that \
+             of its vertices and of what places the proxies.</p>",
+            error.to_svg(),
+            size.to_svg()
+        );
+    }
     let _ = writeln!(p, "<h2>Where the error is</h2>");
     let chosen = choose_shown(comparison);
     for (image, c) in pictures(prepared, comparison, &chosen, up, talk)?
@@ -101,7 +111,9 @@ pub(crate) fn compare_html(
     );
     page::explanation(
         p,
-        "<li><b>Bytes per vertex</b> are those of rest position and influences in 32-bit numbers; \
+        "<li><b>EE ± sd</b>: the error over that of the best rigid prediction, and the standard deviation over \
+         vertices of the error of each, both in per cent.</li>\
+         <li><b>Bytes per vertex</b> are those of rest position and influences in 32-bit numbers; \
          <b>bytes per frame</b> those of the matrices.</li>\
          <li><b>ns per vertex</b>: one thread of this machine, positions only, packed for speed; the \
          best of several runs, all methods in turn.</li>\
@@ -134,12 +146,12 @@ const COLUMNS_OF_TABLE: [Column; 12] = [
     (
         "fitted",
         |c| c.trained().enveloping_error_percent,
-        |c| percent(c.trained().enveloping_error_percent),
+        |c| percent(Some(c.trained())),
     ),
     (
         "held out",
         |c| tested_if_held(c)?.enveloping_error_percent,
-        |c| percent(tested_if_held(c).and_then(|m| m.enveloping_error_percent)),
+        |c| percent(tested_if_held(c)),
     ),
     (
         "mean",
@@ -183,18 +195,18 @@ const COLUMNS_OF_TABLE: [Column; 12] = [
     ),
 ];
 
-fn tested_if_held(c: &Compared) -> Option<&dermis::measure::Measures> {
+fn tested_if_held(c: &Compared) -> Option<&Measures> {
     c.report.held_out.as_ref().map(|h| &h.measured.total)
 }
 
-fn percent(value: Option<f64>) -> String {
-    value.map_or("–".to_owned(), |v| format!("{v:.2}%"))
+fn percent(measures: Option<&Measures>) -> String {
+    measures.and_then(enveloping).unwrap_or("–".to_owned())
 }
 
 fn numbers(p: &mut String, comparison: &Comparison) {
     p.push_str(
         "<table class=\"wide\"><tr><th></th><th class=\"group\" colspan=\"2\">E_RMS</th>\
-         <th class=\"group\" colspan=\"2\">EE</th><th class=\"group\" colspan=\"2\">distance</th>\
+         <th class=\"group\" colspan=\"2\">EE ± sd, %</th><th class=\"group\" colspan=\"2\">distance</th>\
          <th class=\"group\" colspan=\"2\">normal angle</th><th class=\"group\" colspan=\"2\">bytes \
          per</th><th class=\"group\">ns per</th><th class=\"group\">fit</th><th></th></tr>\n\
          <tr><th>method</th>",
@@ -211,8 +223,8 @@ fn numbers(p: &mut String, comparison: &Comparison) {
         let _ = write!(
             p,
             "<tr><td>{}<br><code>{}</code></td>",
-            escape(&name(&row.method)),
-            row.method.key()
+            escape(&name(row)),
+            escape(&row.label)
         );
         match &row.outcome {
             Ok(c) => {
@@ -242,9 +254,8 @@ fn numbers(p: &mut String, comparison: &Comparison) {
 }
 
 /// The title, broken where it would make the column too wide.
-fn name(method: &Method) -> String {
-    method
-        .title()
+fn name(row: &ComparisonRow) -> String {
+    row.title
         .replace("linear blend skinning with ", "with ")
 }
 
@@ -275,7 +286,7 @@ fn pictures(
 ) -> anyhow::Result<Vec<Image>> {
     use dermis::progress::Progress;
     let set = &prepared.set;
-    let rows: Vec<(&Method, &Compared)> = comparison.compared().collect();
+    let rows: Vec<(&ComparisonRow, &Compared)> = comparison.compared().collect();
     let errors = || rows.iter().map(|(_, c)| c.tested().e_rms);
     let limit = COMPARABLE * errors().fold(f64::INFINITY, f64::min);
     let mut shots = Vec::new();
@@ -299,10 +310,10 @@ fn pictures(
         // Where to look from is for the example to say: a method may throw vertices far away.
         let view = View::new(set.rest(), &[&target], up, PICTURE_SIZE);
         let mut panels = vec![Panel::new(view.draw(&target, None)?, "example")];
-        for (shot, (method, _)) in shots.iter().zip(&rows) {
+        for (shot, (row, _)) in shots.iter().zip(&rows) {
             panels.push(Panel::new(
                 view.draw(&shot.fit, Some(shot.heat(&scale)))?,
-                format!("{}: error at most {:.2}%", method.key(), shot.worst()),
+                format!("{}: error at most {:.2}%", row.label, shot.worst()),
             ));
             talk.report(
                 "drawing",

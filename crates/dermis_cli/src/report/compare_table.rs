@@ -5,9 +5,11 @@ use std::fmt::Write;
 use anyhow::Context;
 use dermis::ExampleSet;
 use dermis::compare::{Compared, Comparison};
+use dermis::measure::Measures;
 use serde_json::{Value, json};
 
-use super::table::{rig_remarks, short};
+use super::proxies;
+use super::table::{enveloping, rig_remarks, short};
 
 /// One line per method, then what the numbers say.
 pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String {
@@ -16,13 +18,15 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{parts}");
     };
+    let labels = comparison.rows.iter().map(|row| row.label.len());
+    let width = labels.max().unwrap_or(0).max(15) + 1;
     line(format_args!(
-        "{:<16}{:>9}{:>9}{:>8}{:>8}{:>10}{:>10}{:>8}{:>8}{:>9}{:>9}{:>8}{:>9}  {}",
+        "{:<width$}{:>9}{:>9}{:>15}{:>15}{:>10}{:>10}{:>8}{:>8}{:>9}{:>9}{:>8}{:>9}  {}",
         "",
         "E_RMS",
         "E_RMS",
-        "EE %",
-        "EE %",
+        "EE ± sd %",
+        "EE ± sd %",
         "mean",
         "max",
         "normal",
@@ -34,7 +38,7 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
         "plays in"
     ));
     line(format_args!(
-        "{:<16}{:>9}{:>9}{:>8}{:>8}{:>10}{:>10}{:>8}{:>8}{:>9}{:>9}{:>8}{:>9}  {}",
+        "{:<width$}{:>9}{:>9}{:>15}{:>15}{:>10}{:>10}{:>8}{:>8}{:>9}{:>9}{:>8}{:>9}  {}",
         "method",
         "fitted",
         "held out",
@@ -51,14 +55,14 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
         "stock engines"
     ));
     for row in &comparison.rows {
-        let key = row.method.key();
+        let label = &row.label;
         match &row.outcome {
-            Ok(c) => line(format_args!("{key:<16}{}", numbers(c))),
-            Err(reason) => line(format_args!("{key:<16} no numbers: {reason}")),
+            Ok(c) => line(format_args!("{label:<width$}{}", numbers(c))),
+            Err(reason) => line(format_args!("{label:<width$} no numbers: {reason}")),
         }
     }
     if let Some((_, c)) = comparison.compared().next() {
-        let count = |m: &dermis::measure::Measures| m.example_count;
+        let count = |m: &Measures| m.example_count;
         let tested = match c.report.held_out {
             Some(_) => format!(
                 "fitted to {}, tested on {}",
@@ -74,11 +78,11 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
             set.examples().len()
         ));
     }
-    for (method, c) in comparison.compared() {
+    for (row, c) in comparison.compared() {
         if let Some([trained, tested]) = &c.surface {
             line(format_args!(
-                "{:<16} to the surface: mean {:.4}% and {:.4}%, max {:.3}% and {:.3}% (fitted, held out)",
-                method.key(),
+                "{:<width$} to the surface: mean {:.4}% and {:.4}%, max {:.3}% and {:.3}% (fitted, held out)",
+                row.label,
                 100.0 * trained.mean_distance,
                 100.0 * tested.mean_distance,
                 100.0 * trained.max_distance,
@@ -86,7 +90,7 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
             ));
         }
     }
-    for sentence in comparison.advice().into_iter().chain(remarks(comparison)) {
+    for sentence in comparison.advice().into_iter().chain(remarks(set, comparison)) {
         line(format_args!("{sentence}"));
     }
     text.truncate(text.trim_end().len());
@@ -97,14 +101,14 @@ fn numbers(c: &Compared) -> String {
     let (trained, tested) = (c.trained(), c.tested());
     let held_out = c.report.held_out.is_some();
     let if_held = |text: String| if held_out { text } else { "-".to_owned() };
-    let percent = |v: Option<f64>| v.map_or("-".to_owned(), |v| format!("{v:.2}"));
+    let percent = |m: &Measures| enveloping(m).unwrap_or("-".to_owned());
     let cost = &c.report.cost;
     format!(
-        "{:>9}{:>9}{:>8}{:>8}{:>9.4}%{:>9.3}%{:>7.2}°{:>7.1}°{:>9.1}{:>9}{:>8.2}{:>9.2}  {}",
+        "{:>9}{:>9}{:>15}{:>15}{:>9.4}%{:>9.3}%{:>7.2}°{:>7.1}°{:>9.1}{:>9}{:>8.2}{:>9.2}  {}",
         short(trained.e_rms),
         if_held(short(tested.e_rms)),
-        percent(trained.enveloping_error_percent),
-        if_held(percent(tested.enveloping_error_percent)),
+        percent(trained),
+        if_held(percent(tested)),
         100.0 * tested.mean_distance,
         100.0 * tested.max_distance,
         tested.mean_normal_angle_deg,
@@ -119,13 +123,14 @@ fn numbers(c: &Compared) -> String {
 
 /// What the fits say about examples and bones, each thing once, with the methods that say it unless
 /// all do.
-pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
+pub(super) fn remarks(set: &ExampleSet, comparison: &Comparison) -> Vec<String> {
     let mut remarks: Vec<(String, Vec<&str>)> = Vec::new();
-    for (method, c) in comparison.compared() {
-        for remark in rig_remarks(&c.report) {
+    for (row, c) in comparison.compared() {
+        let proxies = proxies::remarks(set, &row.method, &c.report);
+        for remark in proxies.into_iter().chain(rig_remarks(&c.report)) {
             match remarks.iter_mut().find(|(known, _)| *known == remark) {
-                Some((_, by)) => by.push(method.key()),
-                None => remarks.push((remark, vec![method.key()])),
+                Some((_, by)) => by.push(&row.label),
+                None => remarks.push((remark, vec![&row.label])),
             }
         }
     }
@@ -146,7 +151,8 @@ pub(crate) fn compare_json(set: &ExampleSet, comparison: &Comparison) -> anyhow:
         let held_out = compared.and_then(|c| c.report.held_out.as_ref());
         json!({
             "method": row.method.key(),
-            "title": row.method.title(),
+            "label": row.label,
+            "title": row.title,
             "maxInfluences": row.method.max_influences(),
             "error": row.outcome.as_ref().err().map(ToString::to_string),
             "overall": compared.map(|c| &c.report.overall.total),
@@ -154,6 +160,7 @@ pub(crate) fn compare_json(set: &ExampleSet, comparison: &Comparison) -> anyhow:
             "heldOut": held_out.map(|h| &h.measured.total),
             "heldOutExamples": held_out.map(|h| &h.measured.examples),
             "cost": compared.map(|c| &c.report.cost),
+            "proxies": compared.and_then(|c| proxies::summary(set, &row.method, &c.report)),
             "nsPerVertex": compared.map(|c| c.ns_per_vertex),
             "fitSeconds": compared.map(|c| c.report.fit_seconds),
             "surface": compared.and_then(|c| c.surface),

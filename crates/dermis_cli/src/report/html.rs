@@ -6,7 +6,7 @@ use dermis::fit::FitReport;
 
 use super::charts::{error_chart, round_chart};
 use super::page::{self, PICTURE_SIZE};
-use super::table::{candidates, remarks, rows, short};
+use super::table::{candidates, enveloping, remarks, rows, short};
 use super::{choose_examples, picture_rows};
 use crate::cmd::fit::{Chosen, FitJob};
 use crate::talk::Talk;
@@ -68,7 +68,7 @@ pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow:
 
 fn numbers(p: &mut String, job: &FitJob<'_>, fitted: &FitReport) {
     p.push_str(
-        "<table><tr><th>examples</th><th>count</th><th>E_RMS</th><th>EE</th>\
+        "<table><tr><th>examples</th><th>count</th><th>E_RMS</th><th>EE ± sd, %</th>\
          <th>position error</th><th>mean distance</th><th>max distance</th>\
          <th>mean normal angle</th><th>max</th></tr>\n",
     );
@@ -80,7 +80,7 @@ fn numbers(p: &mut String, job: &FitJob<'_>, fitted: &FitReport) {
              <td>{:.3}%</td><td>{:.2}°</td><td>{:.1}°</td></tr>",
             m.example_count,
             short(m.e_rms),
-            percent(m.enveloping_error_percent),
+            enveloping(m).unwrap_or("–".to_owned()),
             percent(m.position_error_percent),
             100.0 * m.mean_distance,
             100.0 * m.max_distance,

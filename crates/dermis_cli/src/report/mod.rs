@@ -10,6 +10,7 @@ mod decompositions_table;
 mod html;
 mod page;
 mod pictures;
+mod proxies;
 mod table;
 
 pub(crate) use compare_html::compare_html;

@@ -7,6 +7,7 @@ use dermis::fit::{Choice, FitReport, RepeatedPose};
 use dermis::measure::Measures;
 use serde_json::{Value, json};
 
+use super::proxies;
 use crate::cmd::fit::{Chosen, FitJob};
 use crate::talk::plural;
 
@@ -21,16 +22,15 @@ pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport) -> String {
         let _ = writeln!(text, "{parts}");
     };
     line(format_args!(
-        "{:<24}{:>9}{:>9}{:>9}{:>11}{:>11}{:>9}{:>9}",
-        "examples", "count", "E_RMS", "EE %", "mean dist", "max dist", "normal", "worst"
+        "{:<24}{:>9}{:>9}{:>16}{:>11}{:>11}{:>9}{:>9}",
+        "examples", "count", "E_RMS", "EE ± sd %", "mean dist", "max dist", "normal", "worst"
     ));
     for (name, m) in rows(fitted) {
-        let ee = m.enveloping_error_percent;
         line(format_args!(
-            "{name:<24}{:>9}{:>9}{:>9}{:>10.4}%{:>10.4}%{:>8.2}°{:>8.1}°",
+            "{name:<24}{:>9}{:>9}{:>16}{:>10.4}%{:>10.4}%{:>8.2}°{:>8.1}°",
             m.example_count,
             short(m.e_rms),
-            ee.map_or("-".to_owned(), |ee| format!("{ee:.2}")),
+            enveloping(m).unwrap_or("-".to_owned()),
             100.0 * m.mean_distance,
             100.0 * m.max_distance,
             m.mean_normal_angle_deg,
@@ -86,6 +86,15 @@ pub(super) fn rows(fitted: &FitReport) -> Vec<(&'static str, &Measures)> {
     rows
 }
 
+/// The enveloping error and its standard deviation over vertices, in per cent.
+pub(super) fn enveloping(m: &Measures) -> Option<String> {
+    let error = m.enveloping_error_percent?;
+    Some(match m.enveloping_error_deviation_percent {
+        Some(deviation) => format!("{error:.2} ± {deviation:.2}"),
+        None => format!("{error:.2}"),
+    })
+}
+
 /// Three decimals, or the order of magnitude where those would say only zero.
 pub(super) fn short(value: f64) -> String {
     match value != 0.0 && value < 5e-4 {
@@ -137,7 +146,8 @@ pub(super) fn candidates(choice: &Choice) -> Vec<Row> {
 
 /// What a user should know about the result beside the numbers.
 pub(super) fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
-    let mut remarks = rig_remarks(fitted);
+    let mut remarks = proxies::remarks(&job.prepared.set, job.method(), fitted);
+    remarks.extend(rig_remarks(fitted));
     if let Chosen::Best(choice) = &job.choice {
         remarks.push(format!(
             "the method was chosen among {} by its error on held-out examples, which is therefore a \
@@ -202,12 +212,6 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
             fitted.cost.max_influences
         ));
     }
-    if fitted.cost.proxy_bytes > 0 {
-        remarks.push(format!(
-            "proxy bones take {} bytes, whatever the number of vertices",
-            fitted.cost.proxy_bytes
-        ));
-    }
     remarks
 }
 
@@ -267,6 +271,7 @@ pub(crate) fn json(job: &FitJob<'_>, fitted: &FitReport) -> anyhow::Result<Strin
         "trainingExamples": held_out.map(|h| &h.training.examples),
         "heldOutExamples": held_out.map(|h| &h.measured.examples),
         "cost": fitted.cost,
+        "proxies": proxies::summary(&job.prepared.set, job.method(), fitted),
         "rig": fitted.rig,
         "roundErrors": fitted.round_errors,
         "smoothing": fitted.smoothing,

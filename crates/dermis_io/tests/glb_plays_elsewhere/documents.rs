@@ -199,6 +199,7 @@ pub(crate) fn dressed() -> Document {
             example_count: 3,
             e_rms: 0.5,
             enveloping_error_percent: None,
+            enveloping_error_deviation_percent: None,
             position_error_percent: Some(3.5),
             mean_distance: 0.1,
             max_distance: 0.2,

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use faer::linalg::solvers::DenseSolveCore;
+use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Mat, MatRef, Side};
 use glam::DVec3;
 
@@ -46,6 +46,9 @@ pub struct PsdOptions {
     /// Shapes of a joint are combined to as few as miss none of its effects by more than this share of
     /// the rest box's diagonal; smaller effects are dropped. Default 5e-4.
     pub tolerance: f64,
+    /// Most shapes of one joint, those that matter most, whatever they miss; at least 1, default (`None`) as many as
+    /// the tolerance asks for. With a limit this is EigenSkin (\[Kry02\]).
+    pub shapes_per_joint: Option<usize>,
 }
 
 impl Default for PsdOptions {
@@ -56,26 +59,45 @@ impl Default for PsdOptions {
             falloff: None,
             smoothing: None,
             tolerance: 5e-4,
+            shapes_per_joint: None,
         }
     }
 }
+
+/// Shapes per joint of EigenSkin unless others are asked for.
+const EIGEN_SHAPES: usize = 5;
 
 /// Directions that the base shrinks to less than this share are left alone: between examples it shrinks
 /// them less, and what was stretched to make up for it sticks out. Twice that of sculpts, which are met
 /// exactly: on the arm with its collapsing forearm the farthest held-out vertex is 5% of the diagonal
 /// away instead of 11%, and EE 31% instead of 29%; from 0.35 on, EE is 41% and more.
 const LEAST_STRETCH: f64 = 0.2;
+/// The same without smoothing, which asks for every example to be met.
+const LEAST_STRETCH_EXACT: f64 = 1e-3;
 /// Falloffs that are tried, in radians (14° to 230°): wider ones differ only in their scale.
 const FALLOFFS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// A pose whose Gaussian the others have but for this share, squared, is one of them.
+const LEAST_PIVOT: f64 = 1e-12;
 /// Smoothings that are tried.
 const SMOOTHINGS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
 
 impl PsdOptions {
+    /// EigenSkin (\[Kry02\]): the same with at most five shapes per joint.
+    pub fn eigen_skin() -> Self {
+        Self {
+            shapes_per_joint: Some(EIGEN_SHAPES),
+            ..Self::default()
+        }
+    }
+
     pub(in crate::fit) fn check(&self) -> Result<(), FitError> {
         if matches!(*self.base, Method::Psd(_)) {
             return bad_option("base", "pose space deformation cannot be its own base");
         }
         self.base.check()?;
+        if self.shapes_per_joint == Some(0) {
+            return bad_option("shapes-per-joint", "at least 1 is needed");
+        }
         match (self.falloff, self.smoothing, self.tolerance) {
             (Some(falloff), ..) if !(falloff > 0.0 && falloff.is_finite()) => {
                 bad_option("falloff", format!("{falloff} is not above 0"))
@@ -95,7 +117,7 @@ impl PsdOptions {
 ///
 /// | symbol | meaning |
 /// | --- | --- |
-/// | `δ_ik` | what the base misses at vertex i in example k, in rest space; 0 in the rest pose, which is one more example |
+/// | `δ_ik` | what the base misses at vertex i in example k, in rest space; the rest pose is one more example, and 0 but for proxy bones |
 /// | `φ_jk(x)` | Gaussian of joint j around its turn in example k |
 /// | `C_i` | joints next to the bones that vertex i follows |
 /// | `K_i` | `1/\|C_i\| Σ_{j∈C_i} φ_jk(x_l)`, one matrix for all vertices with the same joints |
@@ -144,7 +166,8 @@ pub fn fit_psd(
     let stage = Stage::new(progress, "combining shapes", joints.len());
     let drivers = par::map(joints.len(), |j| {
         stage.step();
-        driver_of(j, &kernels[j], &groups, &solved, tolerance)
+        let most = options.shapes_per_joint.unwrap_or(usize::MAX);
+        driver_of(j, &kernels[j], &groups, &solved, tolerance, most)
     });
     if stage.is_stopped() {
         return Err(FitError::Stopped);
@@ -200,7 +223,11 @@ impl Corrections {
         progress: &dyn Progress,
     ) -> Result<Self, FitError> {
         let joints = Joints::that_turn(base, &poses(set, training, base)?);
-        let missed = missed(set, training, base)?;
+        let least_stretch = match options.smoothing {
+            Some(0.0) => LEAST_STRETCH_EXACT,
+            _ => LEAST_STRETCH,
+        };
+        let missed = missed(set, training, base, least_stretch)?;
         let groups = groups(next_to_joints(base, &joints));
         let (falloff, smoothing) = choose(&joints, &groups, missed.as_ref(), options, progress)?;
         let kernels = joints.kernels(falloff);
@@ -301,16 +328,28 @@ fn poses(set: &ExampleSet, training: &[usize], base: &Skin) -> Result<Vec<Pose>,
 }
 
 /// `δ`: one row per example and one for the rest pose, three columns per vertex.
-fn missed(set: &ExampleSet, training: &[usize], base: &Skin) -> Result<Mat<f64>, SkinError> {
+///
+/// The rest pose is right by itself, but for proxy bones: those are predicted there as anywhere, and an example in
+/// the rest pose would contradict a row of zeros.
+fn missed(
+    set: &ExampleSet,
+    training: &[usize],
+    base: &Skin,
+    least_stretch: f64,
+) -> Result<Mat<f64>, SkinError> {
     let vertex_count = base.vertex_count();
-    let rows = par::map(training.len(), |n| {
-        let example = &set.examples()[training[n]];
-        let inputs = base.run_pose_program(&example.pose)?;
-        let shown = base.evaluate(&example.pose)?;
-        let frames = base.vertex_frames(&inputs);
-        let back = |i: usize| {
-            bounded_inverse(frames[i], LEAST_STRETCH).0 * (example.positions[i] - shown[i])
+    let row_count = training.len() + usize::from(base.proxies.is_some());
+    let at_rest = (base.skeleton.rest_pose(), set.rest().positions());
+    let rows = par::map(row_count, |n| {
+        let (pose, positions) = match training.get(n) {
+            Some(&k) => (&set.examples()[k].pose, &set.examples()[k].positions[..]),
+            None => (&at_rest.0, at_rest.1),
         };
+        let inputs = base.run_pose_program(pose)?;
+        let shown = base.evaluate(pose)?;
+        let frames = base.vertex_frames(&inputs);
+        let back =
+            |i: usize| bounded_inverse(frames[i], least_stretch).0 * (positions[i] - shown[i]);
         Ok((0..vertex_count).map(back).collect())
     });
     let rows: Vec<Vec<DVec3>> = rows.into_iter().collect::<Result<_, SkinError>>()?;
@@ -347,10 +386,15 @@ fn inverse(kernels: &[Mat<f64>], near: &[u16], smoothing: f64) -> Mat<f64> {
         let sum: f64 = near.iter().map(|&j| kernels[usize::from(j)][(k, l)]).sum();
         scale * sum + if k == l { smoothing } else { 0.0 }
     });
+    // Of the pivots of poses alike only rounding is left.
+    let is_sound = |factors: &Llt<f64>| {
+        let pivot = |k: usize| factors.L()[(k, k)].powi(2);
+        (0..size).all(|k| pivot(k) > LEAST_PIVOT)
+    };
     match matrix.llt(Side::Lower) {
-        Ok(factors) => factors.inverse(),
+        Ok(factors) if is_sound(&factors) => factors.inverse(),
         // Without smoothing, and with poses alike: the least-norm answer.
-        Err(_) => crate::pose_space::pseudo_inverse(&matrix),
+        _ => crate::pose_space::pseudo_inverse(&matrix),
     }
 }
 
@@ -417,6 +461,7 @@ fn driver_of(
     groups: &[(Vec<u16>, Vec<u32>)],
     solved: &[Mat<f64>],
     tolerance: f64,
+    most: usize,
 ) -> (Vec<Vec<f64>>, Vec<Vec<Delta<DVec3>>>) {
     let mut own: Vec<(u32, usize, usize)> = Vec::new();
     for (g, (near, vertices)) in groups.iter().enumerate() {
@@ -446,7 +491,8 @@ fn driver_of(
         })
     };
     let (alpha, effects) = (pick(&alpha), pick(&effects));
-    let sums = combinations(&effects, 0.5 * tolerance);
+    let mut sums = combinations(&effects, 0.5 * tolerance);
+    sums.truncate(most);
     let mut weights = Vec::new();
     let mut shapes = Vec::new();
     for (_, sum) in &sums {

@@ -136,8 +136,9 @@ pub(super) fn next_to_joints(skin: &Skin, joints: &Joints) -> Vec<Vec<u16>> {
             for (l, patch) in proxies.patches.iter().enumerate() {
                 if share(l) >= 0.25 * most {
                     pieces.extend(patch.frame.iter().map(|(bone, _)| piece(*bone)));
-                    for turn in &patch.turns {
-                        let joint = &proxies.joints[usize::from(turn.joint)];
+                    let turning = patch.turns.iter().map(|turn| turn.joint);
+                    for joint in turning.chain(patch.stretch_joints.iter().copied()) {
+                        let joint = &proxies.joints[usize::from(joint)];
                         pieces.extend([piece(joint.bone), piece(joint.parent)]);
                     }
                 }

@@ -29,9 +29,11 @@ mod readings;
 mod reduce;
 mod regress;
 mod ridge;
+mod summary;
 
 pub use full::{FullRegression, fit_full_regression};
 pub use poisson::PoissonSolver;
+pub use summary::{ProxySummary, proxy_summary};
 
 use glam::DVec3;
 

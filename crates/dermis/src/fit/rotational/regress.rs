@@ -6,6 +6,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use super::readings::Readings;
 use super::ridge::{Outputs, Ridge};
 use crate::math::nearest_rotation;
+use crate::measure::positive_or_one;
 use crate::rig::{BoneId, PatchPredictor, PredictedTurn, blend};
 
 /// A turn is exact when it is off by no more than this in the mean, in radians (0.05°).
@@ -13,6 +14,9 @@ const EXACT_RAD: f64 = 1e-3;
 /// Pull of the axis offset towards none, as a share of the data's: it decides what the data leaves open,
 /// as for a joint that turned about one axis only.
 const OFFSET_PRIOR: f64 = 1e-3;
+/// A patch of one vertex, or of none, has no extent: it counts as so large, as a share of how far from the origin it
+/// gets.
+const LEAST_RADIUS: f64 = 1e-6;
 /// Of all joints so many, the best by their turns alone, are tried with what is left.
 const FIRST_JOINTS: usize = 3;
 
@@ -203,7 +207,9 @@ fn fit_rest(
     let still = DAffine3::from_translation(patch.motions[0].translation - predictor.pivot);
     let still = still.to_cols_array();
     // Of each number, what an error of 1 does to a point of the patch.
-    let radius = patch.radius.max(f64::MIN_POSITIVE);
+    let reach = patch.motions.iter().map(|m| m.translation.abs().max_element());
+    let least = LEAST_RADIUS * positive_or_one(reach.fold(0.0, f64::max));
+    let radius = patch.radius.max(least);
     let levers: [f64; 12] = std::array::from_fn(|c| if c < 9 { 1.0 } else { 1.0 / radius });
     let left: Vec<Outputs> = (0..patch.motions.len())
         .map(|k| {

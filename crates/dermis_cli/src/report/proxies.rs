@@ -1,0 +1,74 @@
+//! What rotational regression made of a mesh, in words and as JSON.
+
+use dermis::ExampleSet;
+use dermis::fit::{FitReport, Method, ProxySummary, RotationalOptions, proxy_summary};
+
+use crate::talk::plural;
+
+/// The options of rotational regression, if the method is it or stands on it.
+fn options(method: &Method) -> Option<&RotationalOptions> {
+    match method {
+        Method::RotationalRegression(options) => Some(options),
+        Method::Psd(psd) => options(&psd.base),
+        _ => None,
+    }
+}
+
+/// How many proxies there are and what vertices follow; `None` for skins without.
+pub(super) fn summary(
+    set: &ExampleSet,
+    method: &Method,
+    fitted: &FitReport,
+) -> Option<ProxySummary> {
+    let everything: Vec<usize> = (0..set.examples().len()).collect();
+    let tolerance = options(method)?.rigid_tolerance;
+    // The skin has been measured on these very examples.
+    proxy_summary(&fitted.skin, set, &everything, tolerance).ok()?
+}
+
+/// A sentence for each thing that the method decided.
+pub(super) fn remarks(set: &ExampleSet, method: &Method, fitted: &FitReport) -> Vec<String> {
+    let Some(options) = options(method) else {
+        return Vec::new();
+    };
+    let tolerance = format!(
+        "to {}% of the size (--rigid-tolerance {})",
+        100.0 * options.rigid_tolerance,
+        options.rigid_tolerance
+    );
+    let Some(s) = summary(set, method, fitted) else {
+        return vec![format!(
+            "no vertex needs a proxy bone: linear blend skinning meets each {tolerance}, or better than \
+             proxies would"
+        )];
+    };
+    let mut vertices = format!(
+        "{} of {} near-rigid: linear blend skinning meets them {tolerance}, and they follow the skeleton; ",
+        s.near_rigid_vertices,
+        match set.rest().vertex_count() {
+            1 => "1 vertex is".to_owned(),
+            count => format!("{count} vertices are"),
+        },
+    );
+    if s.given_back_vertices > 0 {
+        vertices += &format!(
+            "{} do because proxies meet them no better; ",
+            s.given_back_vertices
+        );
+    }
+    vertices += &format!("{} follow proxies", s.proxied_vertices);
+    vec![
+        format!(
+            "{} for {} of skin, whose motion is predicted from the turns of {}; to place them takes {} bytes, \
+             whatever the number of vertices",
+            plural(s.proxies, "proxy bone"),
+            match s.patches {
+                1 => "1 patch".to_owned(),
+                count => format!("{count} patches"),
+            },
+            plural(s.joints, "joint"),
+            fitted.cost.proxy_bytes
+        ),
+        vertices,
+    ]
+}
