@@ -72,7 +72,7 @@ pub(crate) struct MethodArgs {
     /// Most shapes of one joint, those that matter most [default: 5 for eigenskin, any number for psd]
     #[arg(long, value_name = "N", help_heading = SHAPES)]
     pub(crate) shapes_per_joint: Option<usize>,
-    /// How many proxy bones carry the skin that turns [default: 60]
+    /// How many proxy bones carry the skin that turns [default: one for every 80 vertices, 16 to 60]
     #[arg(long, value_name = "N", conflicts_with = "target_error", help_heading = PROXIES)]
     pub(crate) proxy_bones: Option<usize>,
     #[command(flatten)]
@@ -157,7 +157,9 @@ pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
     };
     match number.parse::<f64>() {
         Ok(error) if error > 0.0 && error.is_finite() => Ok(target(error)),
-        _ => Err("expected an E_RMS above 0 such as 1.5, or an enveloping error such as 5%".to_owned()),
+        _ => Err(
+            "expected an E_RMS above 0 such as 1.5, or an enveloping error such as 5%".to_owned(),
+        ),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{
     AnimSpaceOptions, FitError, Fitted, MultiWeightOptions, ProxyCount, PsdOptions,
-    PseudoBoneOptions, RotationalOptions, SsdOptions, fit_anim_space, fit_multi_weight, fit_psd, fit_pseudo_bones,
-    fit_rotational_regression, fit_ssd,
+    PseudoBoneOptions, RotationalOptions, SsdOptions, fit_anim_space, fit_multi_weight, fit_psd,
+    fit_pseudo_bones, fit_rotational_regression, fit_ssd,
 };
 use crate::example::ExampleSet;
 use crate::progress::Progress;
@@ -116,6 +116,10 @@ impl Method {
     pub fn variant(&self) -> [String; 2] {
         match self {
             Self::RotationalRegression(options) => match options.proxies {
+                ProxyCount::Automatic => {
+                    let words = "a proxy bone for every 80 vertices";
+                    ["auto".to_owned(), words.to_owned()]
+                }
                 ProxyCount::Exactly(count) => [count.to_string(), format!("{count} proxy bones")],
                 ProxyCount::TargetError(error) => [
                     format!("{error}"),

@@ -207,7 +207,10 @@ fn fit_rest(
     let still = DAffine3::from_translation(patch.motions[0].translation - predictor.pivot);
     let still = still.to_cols_array();
     // Of each number, what an error of 1 does to a point of the patch.
-    let reach = patch.motions.iter().map(|m| m.translation.abs().max_element());
+    let reach = patch
+        .motions
+        .iter()
+        .map(|m| m.translation.abs().max_element());
     let least = LEAST_RADIUS * positive_or_one(reach.fold(0.0, f64::max));
     let radius = patch.radius.max(least);
     let levers: [f64; 12] = std::array::from_fn(|c| if c < 9 { 1.0 } else { 1.0 / radius });
