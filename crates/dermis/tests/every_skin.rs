@@ -212,7 +212,7 @@ fn as_multi_weight(skin: &Skin) -> Skin {
 fn cage_and_options() -> impl Strategy<Value = (Cage, SubdivisionOptions)> {
     let corner = prop::sample::subsequence((0..8u32).collect::<Vec<_>>(), 3..=4);
     let thrown = prop::collection::vec(corner.prop_shuffle(), 0..10);
-    let quads = vec![
+    let quads = [
         [0, 2, 3, 1],
         [4, 5, 7, 6],
         [0, 1, 5, 4],

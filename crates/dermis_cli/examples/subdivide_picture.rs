@@ -12,7 +12,11 @@ use dermis_render::{
     smooth_normals,
 };
 
-/// One picture of the row.
+/// Size of one picture, in pixels.
+const WIDTH: u32 = 640;
+const HEIGHT: u32 = 420;
+
+/// One picture of the sheet.
 struct Shot {
     caption: String,
     positions: Vec<Vec3>,
@@ -26,20 +30,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let document = dermis_io::read(Path::new(file))?;
     let mut shots = vec![shot(&document, clip, seconds.parse()?, "as it is")?];
-    for (levels, caption) in [(1, "--levels 1"), (2, "--levels 2")] {
+    for (levels, crease_deg, caption) in [
+        (1, None, "--levels 1"),
+        (2, None, "--levels 2"),
+        (2, Some(70f64), "--levels 2 --crease-angle 70"),
+    ] {
         let options = SubdivideOptions {
             subdivision: SubdivisionOptions {
                 scheme: Scheme::Loop,
                 levels,
                 ..SubdivisionOptions::default()
             },
+            crease_angle_rad: crease_deg.map(f64::to_radians),
             ..SubdivideOptions::default()
         };
         let finer = document.subdivided(&options)?.document;
         shots.push(shot(&finer, clip, seconds.parse()?, caption)?);
     }
     let all: Vec<&[Vec3]> = shots.iter().map(|shot| &shot.positions[..]).collect();
-    let camera = Camera::three_quarter(&all, UpAxis::Y, 1.0);
+    let camera = Camera::three_quarter(&all, UpAxis::Y, WIDTH as f32 / HEIGHT as f32);
     let panels = shots.iter().map(|shot| {
         let normals = smooth_normals(&shot.positions, &shot.triangles);
         let scene = Scene {
@@ -54,12 +63,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..Scene::default()
         };
         Ok(Panel::new(
-            render(&scene, &camera, 520, 520)?,
+            render(&scene, &camera, WIDTH, HEIGHT)?,
             &shot.caption,
         ))
     });
     let panels = panels.collect::<Result<Vec<_>, Box<dyn Error>>>()?;
-    let image = sheet(&panels, &SheetStyle::default());
+    let image = sheet(
+        &panels,
+        &SheetStyle {
+            columns: Some(2),
+            ..SheetStyle::default()
+        },
+    );
     dermis_io::write_file(Path::new(picture), &image.to_png()?)?;
     Ok(())
 }

@@ -320,6 +320,27 @@ fn what_is_no_mesh_is_refused_and_what_is_dirty_is_not() {
         .expect_err("three of nine");
     let text = "frame short: expected 9 positions, found 3";
     assert_eq!(error.to_string(), text, "both numbers");
+    // Documents that disagree with themselves.
+    type Damage = fn(&mut DrawPart);
+    let damages: [(Damage, &str); 3] = [
+        (
+            |part| part.points[2] = 99,
+            "names vertex 99, but there are only 9",
+        ),
+        (
+            |part| part.triangles[1][0] = 99,
+            "triangle 1 names vertex 99",
+        ),
+        (|part| part.uvs[0].truncate(5), "expected 12 UVs, found 5"),
+    ];
+    for (damage, expected) in damages {
+        let mut document = grid();
+        damage(&mut document.draw.parts[0]);
+        let error = document
+            .subdivided(&levels(Scheme::Loop, 1))
+            .expect_err("damaged");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
     // A triangle that names a point twice, the same triangle twice, one turned over, a fin, no extent at all.
     let soup = vec![
         [0, 1, 2],

@@ -19,10 +19,8 @@ use crate::skin::{
 /// [`SubdivisionError::NotLinear`] for dual quaternions and multi-weight enveloping, and
 /// [`SubdivisionError::CountMismatch`] for a skin of another mesh.
 pub fn subdivide_skin(skin: &Skin, subdivision: &Subdivision) -> Result<Skin, SubdivisionError> {
-    let stencils = subdivision.stencils.iter();
-    stencils.fold(Ok(skin.clone()), |skin, stencil| {
-        stencil.apply_to_skin(&skin?)
-    })
+    let mut stencils = subdivision.stencils.iter();
+    stencils.try_fold(skin.clone(), |skin, stencil| stencil.apply_to_skin(&skin))
 }
 
 impl Stencil {

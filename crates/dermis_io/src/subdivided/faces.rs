@@ -1,7 +1,7 @@
 //! The faces of a document, with the drawn vertex of every corner.
 
 use dermis::Rows;
-use dermis::mesh::{DrawMesh, Polygons};
+use dermis::mesh::{DrawMesh, MeshError, Polygons};
 use dermis::subdiv::{Cage, Scheme, pair_triangles};
 
 use super::{SubdivideError, SubdivideOptions};
@@ -60,6 +60,7 @@ impl Faces {
                 &plain
             }
         };
+        check(draw, point_count)?;
         let is_loop = options.subdivision.scheme == Scheme::Loop;
         let polygons = document.polygons.as_ref().filter(|_| !is_loop);
         let mut notes = Vec::new();
@@ -188,6 +189,42 @@ impl Faces {
         }
         shared
     }
+}
+
+/// Documents made by hand can disagree with themselves; after this, everything may be indexed.
+fn check(draw: &DrawMesh, point_count: usize) -> Result<(), MeshError> {
+    let in_range = |what, face, vertex: u32, vertex_count: usize| {
+        let error = MeshError::VertexOutOfRange {
+            what,
+            face,
+            vertex,
+            vertex_count,
+        };
+        ((vertex as usize) < vertex_count)
+            .then_some(())
+            .ok_or(error)
+    };
+    for part in &draw.parts {
+        let drawn = part.points.len();
+        for (vertex, &point) in part.points.iter().enumerate() {
+            in_range("drawn vertex", vertex, point, point_count)?;
+        }
+        for (face, triangle) in part.triangles.iter().enumerate() {
+            for &vertex in triangle {
+                in_range("triangle", face, vertex, drawn)?;
+            }
+        }
+        let uvs = part.uvs.iter().map(|set| ("UVs", set.len()));
+        let colors = part.colors.iter().map(|set| ("colours", set.len()));
+        if let Some((what, found)) = uvs.chain(colors).find(|(_, count)| *count != drawn) {
+            return Err(MeshError::CountMismatch {
+                what,
+                expected: drawn,
+                found,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The triangles of all parts.

@@ -111,6 +111,9 @@ struct Source<'a> {
     bones: &'a [BoneId],
 }
 
+/// A morph target, and what it adds to one influence of every vertex.
+type TargetShifts = (u32, Vec<[f32; 4]>);
+
 /// All numbers of a primitive's exact attributes.
 struct Slots {
     /// Per set of four influences.
@@ -179,7 +182,7 @@ impl Source<'_> {
     }
 
     /// What morph targets add to each influence: the target, and a vector for every vertex.
-    fn shifts(&self, slot_count: usize) -> Result<Vec<Vec<(u32, Vec<[f32; 4]>)>>, Problem> {
+    fn shifts(&self, slot_count: usize) -> Result<Vec<Vec<TargetShifts>>, Problem> {
         let mut of_slot = vec![Vec::new(); slot_count];
         for &name in self.named.keys() {
             let Name::Shift(target, slot) = name else {

@@ -24,6 +24,9 @@ const SUM_TOLERANCE: f64 = 1e-3;
 /// The joint and the vectors of each influence of a point.
 type Row = Vec<(u16, Vec<[f32; 4]>)>;
 
+/// What a correction adds to the influences of a point: slot and vector.
+type PointShifts = Vec<(usize, [f32; 4])>;
+
 /// An exact model's influences as the file will have them.
 #[derive(Debug)]
 pub(super) struct ExactRows {
@@ -35,7 +38,7 @@ pub(super) struct ExactRows {
     /// Where each point rests in the exact model, for the kinds that need it.
     rest: Option<Vec<[f32; 4]>>,
     /// What each correction adds to influences of each point, by slot; empty when morph targets say it all.
-    shifts: Vec<Vec<Vec<(usize, [f32; 4])>>>,
+    shifts: Vec<Vec<PointShifts>>,
 }
 
 impl ExactRows {
@@ -165,7 +168,7 @@ impl ExactRows {
 }
 
 /// The deltas of each correction by point and slot; slots are numbered as [`linear_row`] does.
-fn shifts(linear: &LinearProgram) -> Vec<Vec<Vec<(usize, [f32; 4])>>> {
+fn shifts(linear: &LinearProgram) -> Vec<Vec<PointShifts>> {
     let mut place_of_item = Vec::with_capacity(linear.influences.items().len());
     for (point, row) in linear.influences.iter().enumerate() {
         let mut bones = Vec::new();
