@@ -72,8 +72,8 @@ const EIGEN_SHAPES: usize = 5;
 /// exactly: on the arm with its collapsing forearm the farthest held-out vertex is 5% of the diagonal
 /// away instead of 11%, and EE 31% instead of 29%; from 0.35 on, EE is 41% and more.
 const LEAST_STRETCH: f64 = 0.2;
-/// The same without smoothing, which asks for every example to be met.
-const LEAST_STRETCH_EXACT: f64 = 1e-3;
+/// The same without smoothing and tolerance, which asks for every example to be met, whatever comes between.
+const LEAST_STRETCH_EXACT: f64 = 1e-5;
 /// Falloffs that are tried, in radians (14° to 230°): wider ones differ only in their scale.
 const FALLOFFS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// A pose whose Gaussian the others have but for this share, squared, is one of them.
@@ -223,9 +223,10 @@ impl Corrections {
         progress: &dyn Progress,
     ) -> Result<Self, FitError> {
         let joints = Joints::that_turn(base, &poses(set, training, base)?);
-        let least_stretch = match options.smoothing {
-            Some(0.0) => LEAST_STRETCH_EXACT,
-            _ => LEAST_STRETCH,
+        let is_exact = options.smoothing == Some(0.0) && options.tolerance == 0.0;
+        let least_stretch = match is_exact {
+            true => LEAST_STRETCH_EXACT,
+            false => LEAST_STRETCH,
         };
         let missed = missed(set, training, base, least_stretch)?;
         let groups = groups(next_to_joints(base, &joints));

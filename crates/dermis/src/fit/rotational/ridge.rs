@@ -15,6 +15,10 @@ use crate::solve::SymmetricEigen;
 /// Ridges that are tried, in units of the mean square of the inputs.
 const RIDGES: [f64; 6] = [1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
+/// Least unit of a turn, in radians (29°): what a joint that turned less did to skin counts for less, because in another
+/// pose it may turn further.
+const LEAST_UNIT_RAD: f64 = 0.5;
+
 /// Numbers of a patch that are predicted.
 pub(super) type Outputs = [f64; 12];
 
@@ -85,7 +89,12 @@ impl Designs {
         let units: Vec<f64> = (0..width)
             .map(|c| {
                 let squared: f64 = inputs.iter().skip(c).step_by(width).map(|x| x * x).sum();
-                (squared / count as f64).sqrt().max(1e-9)
+                let least = match c % per_joint {
+                    _ if c + 1 == width => 0.0,
+                    0..3 => LEAST_UNIT_RAD,
+                    _ => LEAST_UNIT_RAD * LEAST_UNIT_RAD,
+                };
+                (squared / count as f64).sqrt().max(least)
             })
             .collect();
         for row in inputs.chunks_exact_mut(width) {

@@ -1,0 +1,87 @@
+//! Rotational regression against linear blend skinning, and shapes on both, on meshes that they have not seen.
+//!
+//! Prints the table of `docs/methods/rotational-regression.md`, the slow rows with `--include-ignored`:
+//! `cargo test -p dermis_io --test skin_that_turns_on_characters -- --nocapture`
+
+#[path = "../../../tests/support/mod.rs"]
+#[allow(unreachable_pub, reason = "several crates include it by path")]
+mod support;
+
+use dermis::fit::{Method, PsdOptions};
+use dermis::measure::measure;
+use dermis::progress::Silent;
+use dermis::{Example, ExampleSet, Pose, Split};
+
+fn read(name: &str) -> Option<ExampleSet> {
+    let path = support::data(&format!("bpy/{name}/truth.npz"))?;
+    let document = dermis_io::read(&path).unwrap_or_else(|error| panic!("{error}"));
+    let skeleton = document.skin.expect("the file has bones").skeleton;
+    let examples = document
+        .frames
+        .iter()
+        .zip(&document.frame_poses)
+        .map(|(frame, pose)| Example {
+            name: frame.name.clone(),
+            pose: Pose::new(pose.parent_from_bone.clone()),
+            positions: frame.positions.clone(),
+        })
+        .collect();
+    Some(ExampleSet::new(document.mesh, skeleton, examples).expect("meshes and poses agree"))
+}
+
+fn method(key: &str) -> Method {
+    Method::from_key(key).expect("a method")
+}
+
+fn shapes_on(base: &str) -> Method {
+    Method::Psd(PsdOptions {
+        base: Box::new(method(base)),
+        ..PsdOptions::default()
+    })
+}
+
+/// Enveloping errors on three of four examples, which a fit sees, and on every fourth, which it does not.
+fn errors(set: &ExampleSet, method: &Method) -> [f64; 2] {
+    let fold = &set.folds(&Split::EveryNth(4)).expect("enough meshes")[0];
+    let fitted = method.fit(set, &fold.training, &Silent).expect("can be fitted");
+    [&fold.training, &fold.held_out].map(|which| {
+        let measured = measure(&fitted.skin, set, which).expect("poses fit");
+        measured.total.enveloping_error_percent.expect("bones move")
+    })
+}
+
+/// Expects the held-out error of rotational regression below the one given, and below linear blend skinning's.
+fn check(name: &str, below_percent: f64) {
+    let Some(set) = read(name) else {
+        return;
+    };
+    let ssd = errors(&set, &method("ssd"));
+    let own = errors(&set, &method("rotational-regression"));
+    println!(
+        "| {name} | {:.2} | {:.2} | {:.2} | {:.2} |",
+        ssd[0], ssd[1], own[0], own[1]
+    );
+    assert!(own[1] < below_percent, "{name}: {own:?}%");
+    assert!(own[1] < ssd[1] && own[0] < ssd[0], "{name}: {own:?}% against {ssd:?}%");
+}
+
+#[test]
+fn tubes_that_twist_and_bulge_are_learned() {
+    check("tube_dqs", 2.5);
+    check("tube_csmooth", 4.0);
+    check("tube_surfdef", 6.0);
+    check("tube_cloth", 20.0);
+}
+
+#[test]
+fn clothes_and_a_hand_are_closer_than_linear_blending_has_them() {
+    check("makehuman_cloth", 25.0);
+    check("hand_csmooth", 7.3);
+}
+
+#[test]
+#[ignore = "slow: half a minute each"]
+fn bodies_are_closer_than_linear_blending_has_them() {
+    check("makehuman_csmooth", 18.0);
+    check("makehuman_bulge", 13.0);
+}
