@@ -143,10 +143,13 @@ impl Skin {
             proxy_channels(proxies.bones[m], times, poses)
         });
         clip.channels.extend(channels.into_iter().flatten());
+        let places = (poses.iter()).flat_map(|pose| &pose.parent_from_bone);
+        let sizes = places.map(|place| place.translation.abs().max_element());
+        let largest_place = sizes.fold(1.0, f64::max);
         // Only what never moves goes: within a ten-thousandth of the diagonal a clip of 100 frames and
         // 60 proxies has all but a tenth of its keys still.
         let reduction = KeyReduction {
-            tolerance: 0.0,
+            tolerance: ROUNDING * largest_place,
             reach: vec![Some(1.0); self.skeleton.bone_count()],
             untouched: (self.skeleton.ids())
                 .take(self.posed_bone_count())
@@ -156,13 +159,16 @@ impl Skin {
     }
 }
 
+/// What sums of large numbers leave of small ones.
+const ROUNDING: f64 = 1e-13;
+
 /// Keys of a proxy and of its carrier, right before it.
 fn proxy_channels(proxy: BoneId, times: &[f64], poses: &[Pose]) -> Vec<Channel> {
     let carrier = BoneId(proxy.0 - 1);
     let places = poses.iter().map(|p| p.parent_from_bone[carrier.index()]);
     let matrices: Vec<DMat3> = places.clone().map(|place| place.matrix3).collect();
     // Shear that is rounding turns nothing.
-    let keys = split_track(&matrices, Nodes::Two, 1e-13);
+    let keys = split_track(&matrices, Nodes::Two, ROUNDING);
     let time = |frame: f64| {
         let (k, part) = (frame.floor() as usize, frame.fract());
         match times.get(k + 1) {
