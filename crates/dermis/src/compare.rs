@@ -397,7 +397,11 @@ mod tests {
         let last = found.advice().pop().expect("advice");
         assert!(last.contains("has no numbers"), "{last}");
         let labels: Vec<&str> = found.rows.iter().map(|row| row.label.as_str()).collect();
-        assert_eq!(labels, ["ssd-0", "ssd-2"], "rows of one method are told apart");
+        assert_eq!(
+            labels,
+            ["ssd-0", "ssd-2"],
+            "rows of one method are told apart"
+        );
     }
 
     #[test]

@@ -106,7 +106,10 @@ fn figure(figure: &Figure<'_>) -> Result<Image, Box<dyn Error>> {
         let skin = method.fit(set, figure.training, &Silent)?.skin;
         let unseen: Vec<usize> = figure.unseen.iter().map(|(k, _)| *k).collect();
         let [seen, unseen] = [figure.training, &unseen].map(|which| error(&skin, set, which));
-        println!("  {key}: EE {:.2}% on what it saw, {:.2}% on the rest", seen?, unseen?);
+        println!(
+            "  {key}: EE {:.2}% on what it saw, {:.2}% on the rest",
+            seen?, unseen?
+        );
         skins.push((method, skin));
     }
     let diagonal = set.rest().bounds().diagonal();
@@ -120,12 +123,20 @@ fn figure(figure: &Figure<'_>) -> Result<Image, Box<dyn Error>> {
             shots.push((single(&skin.evaluate(&example.pose)?), far));
         }
     }
-    let scale = HeatScale::fitting(shots.iter().flat_map(|(_, far)| far.iter().copied()), "% of size");
+    let scale = HeatScale::fitting(
+        shots.iter().flat_map(|(_, far)| far.iter().copied()),
+        "% of size",
+    );
     let mut panels = Vec::new();
     let mut shots = shots.iter();
     for &(k, name) in figure.unseen {
         let truth = single(&set.examples()[k].positions);
-        let camera = Camera::framing(truth.iter().copied(), figure.from, Vec3::Y, SIZE.0 as f32 / SIZE.1 as f32);
+        let camera = Camera::framing(
+            truth.iter().copied(),
+            figure.from,
+            Vec3::Y,
+            SIZE.0 as f32 / SIZE.1 as f32,
+        );
         let draw = |positions: &[Vec3], paint: Paint<'_>| {
             let triangles = set.rest().triangles();
             let normals = smooth_normals(positions, triangles);
@@ -136,7 +147,10 @@ fn figure(figure: &Figure<'_>) -> Result<Image, Box<dyn Error>> {
             };
             render(&scene, &camera, SIZE.0, SIZE.1)
         };
-        panels.push(Panel::new(draw(&truth, Paint::default())?, format!("truth, {name}")));
+        panels.push(Panel::new(
+            draw(&truth, Paint::default())?,
+            format!("truth, {name}"),
+        ));
         for ((method, skin), (shown, far)) in skins.iter().zip(shots.by_ref()) {
             let heat = Paint::Heat {
                 values: far,

@@ -157,7 +157,9 @@ pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
     };
     match number.parse::<f64>() {
         Ok(error) if error > 0.0 && error.is_finite() => Ok(target(error)),
-        _ => Err("expected an E_RMS above 0 such as 1.5, or an enveloping error such as 5%".to_owned()),
+        _ => Err(
+            "expected an E_RMS above 0 such as 1.5, or an enveloping error such as 5%".to_owned(),
+        ),
     }
 }
 

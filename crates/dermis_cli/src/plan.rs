@@ -384,13 +384,21 @@ mod tests {
             place_weight: 0.0,
         };
         let found = method_of(&format!("--method rotational-regression {proxied}"));
-        assert_eq!(found, Method::RotationalRegression(expected.clone()), "proxies");
-        let Method::Psd(found) =
-            method_of(&format!("--method psd --base rotational-regression {proxied}"))
-        else {
+        assert_eq!(
+            found,
+            Method::RotationalRegression(expected.clone()),
+            "proxies"
+        );
+        let Method::Psd(found) = method_of(&format!(
+            "--method psd --base rotational-regression {proxied}"
+        )) else {
             panic!("pose space deformation");
         };
-        assert_eq!(*found.base, Method::RotationalRegression(expected), "of the base");
+        assert_eq!(
+            *found.base,
+            Method::RotationalRegression(expected),
+            "of the base"
+        );
         let both = "--method rotational-regression --proxy-bones 30 --target-error 2";
         assert!(plan(both).is_err(), "one or the other");
     }

@@ -60,17 +60,25 @@ fn the_report_says_how_many_proxies_and_which_vertices_need_none() {
         found.unwrap_or_else(|| panic!("no {part} in\n{text}"))
     };
     let proxies = line("patches of skin");
-    assert!(proxies.contains("predicted from the turns of 1 joint;"), "{proxies}");
+    assert!(
+        proxies.contains("predicted from the turns of 1 joint;"),
+        "{proxies}"
+    );
     let vertices = line("near-rigid");
     assert!(
-        vertices.contains("of 202 vertices are near-rigid") && vertices.contains("0.05% of the size"),
+        vertices.contains("of 202 vertices are near-rigid")
+            && vertices.contains("0.05% of the size"),
         "{vertices}"
     );
     let json = scratch.dermis(&format!("{fit} --json")).done().json();
     let of = |name: &str| number(&json, &format!("/proxies/{name}"));
     assert!((1.0..=8.0).contains(&of("proxies")), "{json:#}");
     let vertices = ["proxiedVertices", "nearRigidVertices", "givenBackVertices"].map(of);
-    assert_eq!(vertices.iter().sum::<f64>(), 202.0, "each once: {vertices:?}");
+    assert_eq!(
+        vertices.iter().sum::<f64>(),
+        202.0,
+        "each once: {vertices:?}"
+    );
     // A quarter at each end follows its bone: seven rings of eight and a pole, less the ring where the turn begins.
     assert!(vertices[1] >= 98.0, "the ends: {vertices:?}");
     let skin = scratch.read("bar.glb").skin.expect("a skin");
@@ -93,7 +101,11 @@ fn looser_tolerances_leave_more_vertices_to_the_skeleton() {
     let strict = near_rigid("--rigid-tolerance 0").expect("proxies");
     let usual = near_rigid("--place-weight 0").expect("proxies");
     assert!(strict < usual, "{strict} and {usual}");
-    assert_eq!(near_rigid("--rigid-tolerance 1"), None, "all are near enough");
+    assert_eq!(
+        near_rigid("--rigid-tolerance 1"),
+        None,
+        "all are near enough"
+    );
 }
 
 #[test]
@@ -112,10 +124,20 @@ fn a_target_decides_how_many_proxies_there_are() {
     let json = fit("20%").done().json();
     let rigid = number(&json, "/overall/eRms") / number(&json, "/overall/envelopingErrorPercent");
     let same = count(&format!("{}", 20.0 * rigid));
-    assert_eq!(number(&json, "/proxies/proxies"), same, "20% is {}", 20.0 * rigid);
+    assert_eq!(
+        number(&json, "/proxies/proxies"),
+        same,
+        "20% is {}",
+        20.0 * rigid
+    );
     let missed = fit("0.0000001");
     assert_eq!(missed.code, 1, "{missed:#?}");
-    assert!(missed.stderr.contains("target missed: no number of proxy bones"), "{missed:#?}");
+    assert!(
+        missed
+            .stderr
+            .contains("target missed: no number of proxy bones"),
+        "{missed:#?}"
+    );
 }
 
 #[test]
@@ -125,23 +147,43 @@ fn a_comparison_shows_error_and_size_over_the_number_of_proxies() {
     let run = scratch
         .dermis(&format!("{compare} --report page.html --save skins"))
         .done();
-    for label in ["rotational-regression-2 ", "rotational-regression-16 ", "ssd "] {
-        assert!(run.stdout.lines().any(|l| l.starts_with(label)), "{label} in {run:#?}");
+    for label in [
+        "rotational-regression-2 ",
+        "rotational-regression-16 ",
+        "ssd ",
+    ] {
+        assert!(
+            run.stdout.lines().any(|l| l.starts_with(label)),
+            "{label} in {run:#?}"
+        );
     }
     assert!(run.stdout.contains("EE ± sd %"), "{run:#?}");
-    assert!(run.stdout.contains("otational regression with 16 proxy bones"), "{run:#?}");
+    assert!(
+        run.stdout
+            .contains("otational regression with 16 proxy bones"),
+        "{run:#?}"
+    );
     let page = std::fs::read_to_string(scratch.at("page.html")).expect("a page");
     assert!(page.contains("Error over proxy bones") && page.contains("Size over proxy bones"));
     assert_eq!(page.matches("<svg").count(), 5, "charts");
     for label in ["ssd", "rotational-regression-2", "rotational-regression-16"] {
-        assert!(scratch.at(&format!("skins/{label}.glb")).exists(), "{label}");
+        assert!(
+            scratch.at(&format!("skins/{label}.glb")).exists(),
+            "{label}"
+        );
     }
     let json = scratch.dermis(&format!("{compare} --json")).done().json();
     let row = |n: usize, name: &str| number(&json["methods"][n], name);
-    assert!(row(1, "/cost/proxyBytes") < row(2, "/cost/proxyBytes"), "{json:#}");
+    assert!(
+        row(1, "/cost/proxyBytes") < row(2, "/cost/proxyBytes"),
+        "{json:#}"
+    );
     let error = "/training/envelopingErrorPercent";
     assert!(row(2, error) < row(1, error), "{json:#}");
-    assert!(row(2, error) < row(0, error), "below linear blending: {json:#}");
+    assert!(
+        row(2, error) < row(0, error),
+        "below linear blending: {json:#}"
+    );
     assert_eq!(json["methods"][2]["label"], "rotational-regression-16");
 }
 
@@ -154,8 +196,14 @@ fn what_cannot_be_is_refused_in_one_sentence() {
             "compare bar.npz --methods ssd --proxy-bones 10",
             "--proxy-bones belongs to rotational-regression, which is not among --methods",
         ),
-        ("compare bar.npz --proxy-bones 10,20,10", "--proxy-bones: 10 is there twice"),
-        ("compare bar.npz --proxy-bones 0,10", "option proxy-bones: 0 is not between 1 and 2000"),
+        (
+            "compare bar.npz --proxy-bones 10,20,10",
+            "--proxy-bones: 10 is there twice",
+        ),
+        (
+            "compare bar.npz --proxy-bones 0,10",
+            "option proxy-bones: 0 is not between 1 and 2000",
+        ),
         (
             "fit bar.npz -o x.glb --method rotational-regression --proxy-bones 3000",
             "option proxy-bones: 3000 is not between 1 and 2000",
@@ -175,7 +223,10 @@ fn what_cannot_be_is_refused_in_one_sentence() {
     }
     let plain = "fit tube.npz -o tube.glb --method rotational-regression";
     let run = scratch.dermis(plain).done();
-    assert!(run.stdout.contains("no vertex needs a proxy bone"), "{run:#?}");
+    assert!(
+        run.stdout.contains("no vertex needs a proxy bone"),
+        "{run:#?}"
+    );
 }
 
 #[test]

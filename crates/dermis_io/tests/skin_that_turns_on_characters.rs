@@ -43,7 +43,9 @@ fn shapes_on(base: &str) -> Method {
 /// Enveloping errors on three of four examples, which a fit sees, and on every fourth, which it does not.
 fn errors(set: &ExampleSet, method: &Method) -> [f64; 2] {
     let fold = &set.folds(&Split::EveryNth(4)).expect("enough meshes")[0];
-    let fitted = method.fit(set, &fold.training, &Silent).expect("can be fitted");
+    let fitted = method
+        .fit(set, &fold.training, &Silent)
+        .expect("can be fitted");
     [&fold.training, &fold.held_out].map(|which| {
         let measured = measure(&fitted.skin, set, which).expect("poses fit");
         measured.total.enveloping_error_percent.expect("bones move")
@@ -62,7 +64,10 @@ fn check(name: &str, below_percent: f64) {
         ssd[0], ssd[1], own[0], own[1]
     );
     assert!(own[1] < below_percent, "{name}: {own:?}%");
-    assert!(own[1] < ssd[1] && own[0] < ssd[0], "{name}: {own:?}% against {ssd:?}%");
+    assert!(
+        own[1] < ssd[1] && own[0] < ssd[0],
+        "{name}: {own:?}% against {ssd:?}%"
+    );
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::{
     AnimSpaceOptions, FitError, Fitted, MultiWeightOptions, ProxyCount, PsdOptions,
-    PseudoBoneOptions, RotationalOptions, SsdOptions, fit_anim_space, fit_multi_weight, fit_psd, fit_pseudo_bones,
-    fit_rotational_regression, fit_ssd,
+    PseudoBoneOptions, RotationalOptions, SsdOptions, fit_anim_space, fit_multi_weight, fit_psd,
+    fit_pseudo_bones, fit_rotational_regression, fit_ssd,
 };
 use crate::example::ExampleSet;
 use crate::progress::Progress;

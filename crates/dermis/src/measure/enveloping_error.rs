@@ -94,7 +94,10 @@ mod tests {
         let rigid = [0.0, 4.0, 8.0];
         let (error, deviation) = enveloping_error(&[0.0, 1.0, 4.0], &rigid).expect("not rigid");
         // e = 0, 1/2, 1: mean 1/2, mean square 5/12.
-        assert!((error - 100.0 * (5.0f64 / 12.0).sqrt()).abs() < 1e-9, "{error}");
+        assert!(
+            (error - 100.0 * (5.0f64 / 12.0).sqrt()).abs() < 1e-9,
+            "{error}"
+        );
         let expected = 100.0 * (5.0f64 / 12.0 - 0.25).sqrt();
         assert!((deviation - expected).abs() < 1e-9, "{deviation}");
     }
@@ -102,9 +105,16 @@ mod tests {
     #[test]
     fn errors_that_are_alike_do_not_deviate_and_rigid_skins_have_none() {
         let (error, deviation) = enveloping_error(&[2.0; 5], &[8.0; 5]).expect("not rigid");
-        assert!((error - 50.0).abs() < 1e-9, "half of the rigid error: {error}");
+        assert!(
+            (error - 50.0).abs() < 1e-9,
+            "half of the rigid error: {error}"
+        );
         assert!(deviation < 1e-5, "{deviation}");
-        assert_eq!(enveloping_error(&[1.0], &[0.0]), None, "nothing to divide by");
+        assert_eq!(
+            enveloping_error(&[1.0], &[0.0]),
+            None,
+            "nothing to divide by"
+        );
     }
 
     #[test]
@@ -123,9 +133,15 @@ mod tests {
             &crate::progress::Silent,
         );
         let skin = skin.expect("fits").skin;
-        let measured = crate::measure::measure(&skin, &arm, &everything).expect("fits").total;
+        let measured = crate::measure::measure(&skin, &arm, &everything)
+            .expect("fits")
+            .total;
         let percent = measured.enveloping_error_percent.expect("not rigid");
         let e_rms = e_rms_at_enveloping_error(&arm, percent).expect("not rigid");
-        assert!((e_rms - measured.e_rms).abs() < 1e-9 * e_rms, "{e_rms}, not {}", measured.e_rms);
+        assert!(
+            (e_rms - measured.e_rms).abs() < 1e-9 * e_rms,
+            "{e_rms}, not {}",
+            measured.e_rms
+        );
     }
 }

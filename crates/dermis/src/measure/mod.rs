@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 pub use cost::Cost;
 pub(crate) use enveloping_error::posed_from_rest;
-use enveloping_error::{enveloping_error, rigid_squared_errors};
 pub use enveloping_error::{e_rms_at_enveloping_error, rigid_squared_error};
+use enveloping_error::{enveloping_error, rigid_squared_errors};
 pub use stretch::texture_stretch;
 pub use surface::{SurfaceDistance, SurfaceMeasures, measure_surface};
 

@@ -248,9 +248,7 @@ impl VertexProgram {
     pub fn bones_of(&self, vertex: usize) -> Box<dyn Iterator<Item = BoneId> + '_> {
         match self {
             Self::Ssd(ssd) => Box::new(ssd.weights.row(vertex).iter().map(|w| w.bone)),
-            Self::Linear(linear) => {
-                Box::new(linear.influences.row(vertex).iter().map(|i| i.bone))
-            }
+            Self::Linear(linear) => Box::new(linear.influences.row(vertex).iter().map(|i| i.bone)),
             Self::MultiWeight(multi) => {
                 Box::new(multi.influences.row(vertex).iter().map(|i| i.bone))
             }

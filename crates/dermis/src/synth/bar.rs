@@ -63,9 +63,8 @@ pub fn bar(options: &BarOptions) -> Character {
         })
         .collect();
     let joint = DVec3::X * (LENGTH / 2.0);
-    let turned = |turn: DVec3, p: &DVec3| {
-        joint + DQuat::from_scaled_axis(share(p.x) * turn) * (*p - joint)
-    };
+    let turned =
+        |turn: DVec3, p: &DVec3| joint + DQuat::from_scaled_axis(share(p.x) * turn) * (*p - joint);
     let examples = options
         .turns
         .iter()

@@ -97,7 +97,10 @@ fn methods(args: &CompareArgs) -> Vec<Method> {
         false => args.proxy_bones.iter().copied().map(Some).collect(),
     };
     let mut methods = Vec::new();
-    for method in Method::all(args.max_influences).into_iter().filter(is_wanted) {
+    for method in Method::all(args.max_influences)
+        .into_iter()
+        .filter(is_wanted)
+    {
         match method {
             Method::RotationalRegression(options) => {
                 let with = |&count: &Option<usize>| proxied(options.clone(), count, &args.proxies);

@@ -255,8 +255,7 @@ fn numbers(p: &mut String, comparison: &Comparison) {
 
 /// The title, broken where it would make the column too wide.
 fn name(row: &ComparisonRow) -> String {
-    row.title
-        .replace("linear blend skinning with ", "with ")
+    row.title.replace("linear blend skinning with ", "with ")
 }
 
 /// The pose that is worst over all methods, and one in the middle.

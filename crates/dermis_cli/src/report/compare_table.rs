@@ -90,7 +90,11 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
             ));
         }
     }
-    for sentence in comparison.advice().into_iter().chain(remarks(set, comparison)) {
+    for sentence in comparison
+        .advice()
+        .into_iter()
+        .chain(remarks(set, comparison))
+    {
         line(format_args!("{sentence}"));
     }
     text.truncate(text.trim_end().len());

@@ -55,7 +55,11 @@ pub(super) fn fit_patch(readings: &Readings, patch: &PatchMotion) -> PatchPredic
             let locals = frame.iter().zip(&rotations);
             let targets = vectors(locals.map(|(a, r)| a.conjugate() * *r));
             let targets = readings.tree.follow(&targets);
-            (j, fit_turn(&readings.turns[j], &targets, MOST_SHARE), targets)
+            (
+                j,
+                fit_turn(&readings.turns[j], &targets, MOST_SHARE),
+                targets,
+            )
         })
         .collect();
     // Of equals the first, as everywhere.
@@ -218,7 +222,10 @@ fn fit_rest(
     let still = DAffine3::from_translation(patch.motions[0].translation - predictor.pivot);
     let still = still.to_cols_array();
     // Of each number, what an error of 1 does to a point of the patch.
-    let reach = patch.motions.iter().map(|m| m.translation.abs().max_element());
+    let reach = patch
+        .motions
+        .iter()
+        .map(|m| m.translation.abs().max_element());
     let least = LEAST_RADIUS * positive_or_one(reach.fold(0.0, f64::max));
     let radius = patch.radius.max(least);
     let levers: [f64; 12] = std::array::from_fn(|c| if c < 9 { 1.0 } else { 1.0 / radius });
@@ -343,9 +350,16 @@ mod tests {
         let turns = [0.01, 0.02, -0.01].map(|x| DVec3::X * x);
         let targets = turns.map(|t| 30.0 * t);
         let found = fit_turn(&turns, &targets, 1.5);
-        assert_eq!(found.scale, 1.5, "in another pose the joint may turn by a radian");
+        assert_eq!(
+            found.scale, 1.5,
+            "in another pose the joint may turn by a radian"
+        );
         let left: f64 = turns.iter().map(|t| (28.5 * *t).length_squared()).sum();
-        assert!((found.squared_error - left).abs() < 1e-6, "{}", found.squared_error);
+        assert!(
+            (found.squared_error - left).abs() < 1e-6,
+            "{}",
+            found.squared_error
+        );
     }
 
     #[test]
