@@ -62,7 +62,7 @@ Examples:
 
 The examples' poses come from the npz file itself, from a clip of --skeleton, or, when the input is
 one skinned glTF file, from its own clips: then the file's own deformation is what is fitted.")]
-    Fit(FitArgs),
+    Fit(Box<FitArgs>),
     /// Fit every method to the same examples and put error, size and speed side by side.
     #[command(after_help = "\
 Examples:

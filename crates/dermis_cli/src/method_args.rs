@@ -155,12 +155,9 @@ pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
         Some(number) => (number, Target::Enveloping),
         None => (text, Target::Rms),
     };
-    match number.parse::<f64>() {
-        Ok(error) if error > 0.0 && error.is_finite() => Ok(target(error)),
-        _ => Err(
-            "expected an E_RMS above 0 such as 1.5, or an enveloping error such as 5%".to_owned(),
-        ),
-    }
+    // Whether it is above 0 is for the plan to say, in one line.
+    let expected = || "expected an E_RMS such as 1.5, or an enveloping error such as 5%".to_owned();
+    number.parse().map(target).map_err(|_| expected())
 }
 
 fn parse_delta(text: &str) -> Result<Delta, String> {

@@ -75,6 +75,9 @@ impl Plan {
             key => {
                 let method = method(key, args)?;
                 method.check()?;
+                if let Some(target) = args.target_error {
+                    target.check()?;
+                }
                 Way::One(method)
             }
         };
@@ -114,6 +117,18 @@ impl Plan {
 }
 
 impl Target {
+    /// Refuses what no fit could reach.
+    pub(crate) fn check(self) -> anyhow::Result<()> {
+        let (Self::Rms(error) | Self::Enveloping(error)) = self;
+        if !(error > 0.0 && error.is_finite()) {
+            bail!(
+                "--target-error: {error} is not above 0; expected an E_RMS such as 1.5, or an enveloping \
+                 error such as 5%"
+            );
+        }
+        Ok(())
+    }
+
     /// The error to reach on some examples.
     pub(crate) fn e_rms(self, set: &ExampleSet) -> anyhow::Result<f64> {
         match self {

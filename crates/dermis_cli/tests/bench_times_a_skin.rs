@@ -73,8 +73,8 @@ fn whole_frames_with_proxies_are_compared_with_linear_blend_skinning() {
         .json();
     assert_eq!(number(&report, "/bones"), 38.0, "with proxies and carriers");
     assert_eq!(number(&report, "/wholeFrame/proxies"), 9.0, "as asked");
-    // Four rows per proxy; nine gradients of three numbers and six sources of four.
-    let matrices = 4.0 * 4.0 * 9.0 * (9.0 * 3.0 + 6.0 * 4.0);
+    // Four rows per proxy; nine patches and six sources of four numbers.
+    let matrices = 4.0 * 4.0 * 9.0 * (9.0 * 4.0 + 6.0 * 4.0);
     assert_eq!(number(&report, "/wholeFrame/matrixBytes"), matrices);
     let place = number(&report, "/wholeFrame/placeMicroseconds");
     let frame = number(&report, "/wholeFrame/rows/0/microseconds");

@@ -210,7 +210,7 @@ fn what_cannot_be_is_refused_in_one_sentence() {
         ),
         (
             "fit bar.npz -o x.glb --method rotational-regression --target-error 0%",
-            "expected an E_RMS above 0 such as 1.5, or an enveloping error such as 5%",
+            "--target-error: 0 is not above 0; expected an E_RMS such as 1.5, or an enveloping error",
         ),
         (
             "fit bar.npz -o x.glb --proxy-bones 10",

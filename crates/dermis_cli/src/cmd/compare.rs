@@ -125,6 +125,9 @@ fn refuse_flags_without_their_method(args: &CompareArgs) -> anyhow::Result<()> {
             bail!("{flag} belongs to rotational-regression, which is not among --methods");
         }
     }
+    if let Some(target) = args.target_error {
+        target.check()?;
+    }
     let mut counts = args.proxy_bones.clone();
     counts.sort_unstable();
     if let Some(pair) = counts.windows(2).find(|pair| pair[0] == pair[1]) {
