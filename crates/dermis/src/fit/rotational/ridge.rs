@@ -19,6 +19,11 @@ const RIDGES: [f64; 6] = [1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 /// pose it may turn further.
 const LEAST_UNIT_RAD: f64 = 0.5;
 
+/// What inputs cost, counted as far as the examples tell them apart (the trace of the regression's projection): with
+/// as many of them as examples the error of those left out counts four times. Of hundreds of regressions that are tried
+/// some do well by chance. Without it held-out EE of the papers' horse (11 poses) is 72% instead of 62%.
+const INPUT_PRICE: f64 = 3.0;
+
 /// Numbers of a patch that are predicted.
 pub(super) type Outputs = [f64; 12];
 
@@ -26,7 +31,7 @@ pub(super) type Outputs = [f64; 12];
 pub(super) struct Ridge {
     /// As [`PatchPredictor::stretch`](crate::rig::PatchPredictor::stretch).
     pub(super) shares: Vec<Outputs>,
-    /// Sum of squared errors of examples that were left out.
+    /// Sum of squared errors of examples that were left out, with the price of inputs.
     pub(super) left_out: f64,
 }
 
@@ -145,20 +150,25 @@ impl Design {
                 .map(|l| 1.0 / (l + ridge))
                 .collect();
             let rows = self.projected.chunks_exact(self.width).zip(targets);
-            rows.map(|(row, target)| {
-                let (mut missed, mut own) = (*target, 0.0);
-                for ((x, shrunk), sums) in row.iter().zip(&shrunk).zip(&right) {
-                    own += x * x * shrunk / count;
-                    let factor = x * shrunk;
-                    missed
-                        .iter_mut()
-                        .zip(sums)
-                        .for_each(|(m, sum)| *m -= factor * sum);
-                }
-                let squared: f64 = missed.iter().map(|m| m * m).sum();
-                squared / (1.0 - own).max(1e-6).powi(2)
-            })
-            .sum()
+            // The constant is free.
+            let mut freedom = -1.0;
+            let squared: f64 = rows
+                .map(|(row, target)| {
+                    let (mut missed, mut own) = (*target, 0.0);
+                    for ((x, shrunk), sums) in row.iter().zip(&shrunk).zip(&right) {
+                        own += x * x * shrunk / count;
+                        let factor = x * shrunk;
+                        missed
+                            .iter_mut()
+                            .zip(sums)
+                            .for_each(|(m, sum)| *m -= factor * sum);
+                    }
+                    let squared: f64 = missed.iter().map(|m| m * m).sum();
+                    freedom += own;
+                    squared / (1.0 - own).max(1e-6).powi(2)
+                })
+                .sum();
+            squared * (1.0 + INPUT_PRICE * freedom / count)
         };
         let errors = RIDGES.map(|ridge| (left_out(ridge), ridge));
         // Of equals the stronger ridge.
