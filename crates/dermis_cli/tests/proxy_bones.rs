@@ -30,16 +30,16 @@ fn info_counts_them() {
     let line = text.lines().find(|line| line.contains("proxy bones"));
     let line = line.unwrap_or_else(|| panic!("no proxies in\n{text}"));
     assert!(
-        line.ends_with("5 by 5 gradients of 2 joints and by 3 bones, 2.1 KiB of matrices"),
+        line.ends_with("5 by 5 patches of 2 joints and by 3 bones, 2.5 KiB of matrices"),
         "{line}"
     );
     let json = scratch.dermis(&format!("info {} --json", file())).done();
     let info = json.json();
     assert_eq!(number(&info, "/0/proxies/bones"), 5.0, "bones");
-    // Four rows of five, of three numbers each for a gradient and four for a bone.
+    // Four rows of five, of four numbers each for a patch and for a bone.
     assert_eq!(
         number(&info, "/0/proxies/matrixBytes"),
-        4.0 * 20.0 * (15.0 + 12.0),
+        4.0 * 20.0 * (20.0 + 12.0),
         "32-bit floats"
     );
 }
