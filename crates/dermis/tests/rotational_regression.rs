@@ -282,7 +282,7 @@ fn what_hardly_moves_a_proxy_is_left_out_and_hardly_missed() {
 
 #[test]
 fn what_linear_blending_does_exactly_stays_plain() {
-    let tube = dermis::synth::tube(&dermis::synth::TubeOptions {
+    let tube = synth::tube(&synth::TubeOptions {
         ring_count: 12,
         segment_count: 8,
         bone_count: 3,
