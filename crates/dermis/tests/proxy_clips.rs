@@ -161,7 +161,7 @@ fn what_never_moves_has_no_channel() {
     assert!(
         baked.channels.iter().all(is_slide) && baked.channels.len() == 5,
         "one for the root and one for each proxy: {:?}",
-        baked.channels.len()
+        baked.channels
     );
 }
 

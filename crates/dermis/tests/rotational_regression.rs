@@ -119,7 +119,7 @@ fn what_a_twist_leaves_is_linear_so_three_poses_tell_it() {
     let reduced = enveloping_error(&fitted.expect("fits").skin, &set, &unseen);
     println!("EE on unseen twists of a square bar: {error:?}, reduced {reduced:.2}%");
     assert!(error.expect("not rigid") < 0.5, "{error:?}");
-    assert!(reduced < 2.0, "{reduced}");
+    assert!(reduced < 3.0, "{reduced}");
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Rotational regression against linear blend skinning, and shapes on both, on meshes that they have not seen.
 //!
-//! Prints the table of `docs/methods/rotational-regression.md`, the slow rows with `--include-ignored`:
+//! Prints errors with 60 proxies, the slow rows with `--include-ignored`:
 //! `cargo test -p dermis_io --test skin_that_turns_on_characters -- --nocapture`
 
 #[path = "../../../tests/support/mod.rs"]
 #[allow(unreachable_pub, reason = "several crates include it by path")]
 mod support;
 
-use dermis::fit::{Method, PsdOptions};
+use dermis::fit::{Method, ProxyCount, PsdOptions, RotationalOptions};
 use dermis::measure::measure;
 use dermis::progress::Silent;
 use dermis::{Example, ExampleSet, Pose, Split};
@@ -29,8 +29,15 @@ fn read(name: &str) -> Option<ExampleSet> {
     Some(ExampleSet::new(document.mesh, skeleton, examples).expect("meshes and poses agree"))
 }
 
+/// A method by its key; rotational regression with 60 proxies, whatever the size of the mesh.
 fn method(key: &str) -> Method {
-    Method::from_key(key).expect("a method")
+    match Method::from_key(key).expect("a method") {
+        Method::RotationalRegression(options) => Method::RotationalRegression(RotationalOptions {
+            proxies: ProxyCount::Exactly(60),
+            ..options
+        }),
+        other => other,
+    }
 }
 
 fn shapes_on(base: &str) -> Method {

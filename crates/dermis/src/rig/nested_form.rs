@@ -143,6 +143,10 @@ impl Forms {
     ) -> (NestedForm, f64) {
         let mut best = given.signed_like(before);
         let mut least = stray(before, &best, from, to, f64::INFINITY);
+        let rounding = 1e-13
+            * to.to_cols_array()
+                .into_iter()
+                .fold(0.0, |most: f64, x| most.max(x.abs()));
         for turn in &self.turns {
             let outer = given.outer * turn.rotation;
             if outer.dot(before.outer).abs() < FURTHEST_DOT {
@@ -168,7 +172,7 @@ impl Forms {
                 .signed_like(before);
                 // A form has to be better by more than rounding.
                 let found = stray(before, &form, from, to, least);
-                if found < least * (1.0 - 1e-9) {
+                if found < least * (1.0 - 1e-9) - rounding {
                     (best, least) = (form, found);
                 }
             }

@@ -159,8 +159,8 @@ impl Skin {
     }
 }
 
-/// What sums of large numbers leave of small ones; files have seven digits.
-const ROUNDING: f64 = 1e-10;
+/// What sums of large numbers leave of small ones.
+const ROUNDING: f64 = 1e-13;
 
 /// Keys of a proxy and of its carrier, right before it.
 fn proxy_channels(proxy: BoneId, times: &[f64], poses: &[Pose]) -> Vec<Channel> {

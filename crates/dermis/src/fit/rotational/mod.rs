@@ -49,7 +49,7 @@ use crate::skin::{SsdProgram, VertexProgram};
 /// How many proxy bones there are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ProxyCount {
-    /// One for every 80 vertices, at least 16 and at most 60: a whole frame then takes at most about twice as
+    /// One for every 128 vertices, at least 8 and at most 60: a whole frame then takes at most about twice as
     /// long as one of linear blend skinning (see `docs/performance.md`).
     Automatic,
     /// As many as given, or fewer where the skin has not as many triangles.
@@ -63,7 +63,7 @@ impl ProxyCount {
     /// How many proxies are wanted for a mesh; 1, the fewest to try, where an error decides.
     fn least(self, vertex_count: usize) -> usize {
         match self {
-            Self::Automatic => (vertex_count / 80).clamp(16, 60),
+            Self::Automatic => (vertex_count / 128).clamp(8, 60),
             Self::Exactly(count) => count,
             Self::TargetError(_) => 1,
         }
