@@ -143,13 +143,10 @@ impl Skin {
             proxy_channels(proxies.bones[m], times, poses)
         });
         clip.channels.extend(channels.into_iter().flatten());
-        let places = (poses.iter()).flat_map(|pose| &pose.parent_from_bone);
-        let sizes = places.map(|place| place.translation.abs().max_element());
-        let largest_place = sizes.fold(1.0, f64::max);
         // Only what never moves goes: within a ten-thousandth of the diagonal a clip of 100 frames and
         // 60 proxies has all but a tenth of its keys still.
         let reduction = KeyReduction {
-            tolerance: ROUNDING * largest_place,
+            tolerance: 0.0,
             reach: vec![Some(1.0); self.skeleton.bone_count()],
             untouched: (self.skeleton.ids())
                 .take(self.posed_bone_count())
