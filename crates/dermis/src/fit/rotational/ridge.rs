@@ -21,7 +21,8 @@ const LEAST_UNIT_RAD: f64 = 0.5;
 
 /// What inputs cost, counted as far as the examples tell them apart (the trace of the regression's projection): with
 /// as many of them as examples the error of those left out counts four times. Of hundreds of regressions that are tried
-/// some do well by chance. Without it held-out EE of the papers' horse (11 poses) is 72% instead of 62%.
+/// some do well by chance. At a price of 1 held-out EE of the papers' horse (11 poses) was 72%, at 3 it was 62%, at 6 61%, before
+/// turns about the joint's own axis were tried; a cat's (10 poses) 57%, 60%, 61%.
 const INPUT_PRICE: f64 = 3.0;
 
 /// Numbers of a patch that are predicted.
