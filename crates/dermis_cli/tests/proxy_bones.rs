@@ -45,6 +45,14 @@ fn info_counts_them() {
 }
 
 #[test]
+fn stats_are_of_joints_alone() {
+    let scratch = Scratch::new();
+    let text = scratch.dermis(&format!("stats {}", file())).done().stdout;
+    assert!(text.contains("forearm"), "{text}");
+    assert!(!text.contains("proxy"), "no joint moves them: {text}");
+}
+
+#[test]
 fn convert_and_eval_keep_them() {
     let scratch = Scratch::new();
     let source = file();

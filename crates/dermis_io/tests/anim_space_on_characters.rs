@@ -3,36 +3,22 @@
 //! Prints the table of `docs/methods/animation-space.md`, the slow rows with `--include-ignored`:
 //! `cargo test -p dermis_io --test anim_space_on_characters -- --nocapture`
 
+#[path = "../../../tests/support/example_sets.rs"]
+mod example_sets;
 #[path = "../../../tests/support/mod.rs"]
 #[allow(unreachable_pub, reason = "several crates include it by path")]
 mod support;
 
+use dermis::Split;
 use dermis::fit::{AnimSpaceOptions, Method, SsdOptions};
 use dermis::measure::measure;
 use dermis::progress::Silent;
-use dermis::{Example, ExampleSet, Pose, Split};
-
-fn read(name: &str) -> Option<ExampleSet> {
-    let path = support::data(&format!("bpy/{name}/truth.npz"))?;
-    let document = dermis_io::read(&path).unwrap_or_else(|error| panic!("{error}"));
-    let skeleton = document.skin.expect("the file has bones").skeleton;
-    let examples = document
-        .frames
-        .iter()
-        .zip(&document.frame_poses)
-        .map(|(frame, pose)| Example {
-            name: frame.name.clone(),
-            pose: Pose::new(pose.parent_from_bone.clone()),
-            positions: frame.positions.clone(),
-        })
-        .collect();
-    Some(ExampleSet::new(document.mesh, skeleton, examples).expect("meshes and poses agree"))
-}
+use example_sets::blender_character;
 
 /// Fits both with four influences to three of four meshes, and expects the held-out enveloping
 /// error of animation space below the one given, and that below linear blend skinning's.
 fn check(name: &str, below_percent: f64) {
-    let Some(set) = read(name) else {
+    let Some(set) = blender_character(name) else {
         return;
     };
     let fold = &set.folds(&Split::EveryNth(4)).expect("enough meshes")[0];

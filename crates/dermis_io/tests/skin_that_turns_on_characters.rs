@@ -3,6 +3,8 @@
 //! Prints errors with 60 proxies, the slow rows with `--include-ignored`:
 //! `cargo test -p dermis_io --test skin_that_turns_on_characters -- --nocapture`
 
+#[path = "../../../tests/support/example_sets.rs"]
+mod example_sets;
 #[path = "../../../tests/support/mod.rs"]
 #[allow(unreachable_pub, reason = "several crates include it by path")]
 mod support;
@@ -10,24 +12,8 @@ mod support;
 use dermis::fit::{Method, ProxyCount, PsdOptions, RotationalOptions};
 use dermis::measure::measure;
 use dermis::progress::Silent;
-use dermis::{Example, ExampleSet, Pose, Split};
-
-fn read(name: &str) -> Option<ExampleSet> {
-    let path = support::data(&format!("bpy/{name}/truth.npz"))?;
-    let document = dermis_io::read(&path).unwrap_or_else(|error| panic!("{error}"));
-    let skeleton = document.skin.expect("the file has bones").skeleton;
-    let examples = document
-        .frames
-        .iter()
-        .zip(&document.frame_poses)
-        .map(|(frame, pose)| Example {
-            name: frame.name.clone(),
-            pose: Pose::new(pose.parent_from_bone.clone()),
-            positions: frame.positions.clone(),
-        })
-        .collect();
-    Some(ExampleSet::new(document.mesh, skeleton, examples).expect("meshes and poses agree"))
-}
+use dermis::{ExampleSet, Split};
+use example_sets::blender_character;
 
 /// A method by its key; rotational regression with 60 proxies, whatever the size of the mesh.
 fn method(key: &str) -> Method {
@@ -61,7 +47,7 @@ fn errors(set: &ExampleSet, method: &Method) -> [f64; 2] {
 
 /// Expects the held-out error of rotational regression below the one given, and below linear blend skinning's.
 fn check(name: &str, below_percent: f64) {
-    let Some(set) = read(name) else {
+    let Some(set) = blender_character(name) else {
         return;
     };
     let ssd = errors(&set, &method("ssd"));
@@ -107,7 +93,7 @@ fn shapes_on_skin_that_turns_do_as_well_as_on_linear_blending() {
         ("tube_cloth", 1.0),
         ("tube_csmooth", 1.6),
     ] {
-        let Some(set) = read(name) else {
+        let Some(set) = blender_character(name) else {
             return;
         };
         let [_, plain] = errors(&set, &shapes_on("ssd"));

@@ -478,14 +478,17 @@ mod tests {
                 let skin = d.skin.as_mut().expect("it has a skin");
                 skin.program = VertexProgram::Linear(LinearProgram::default());
             }),
-            ("correction lift moves the influences of vertex 1", |d| {
-                d.fallback = Some(ssd(d).clone());
-                let skin = d.skin.as_mut().expect("it has a skin");
-                *skin = skin.to_linear().expect("linear blend is linear");
-                if let VertexProgram::Linear(linear) = &mut skin.program {
-                    linear.corrections[0].deltas[0].value.w = 0.5;
-                }
-            }),
+            (
+                "correction lift of vertex 1: expected weights that sum to 0",
+                |d| {
+                    d.fallback = Some(ssd(d).clone());
+                    let skin = d.skin.as_mut().expect("it has a skin");
+                    *skin = skin.to_linear().expect("linear blend is linear");
+                    if let VertexProgram::Linear(linear) = &mut skin.program {
+                        linear.corrections[0].deltas[0].value.w = 0.5;
+                    }
+                },
+            ),
             ("two coefficients named \"lift\"", |d| {
                 let skin = d.skin.as_mut().expect("it has a skin");
                 let again = vec!["lift".to_owned()];

@@ -51,7 +51,7 @@ impl ExactRows {
             VertexProgram::Linear(linear) => Self {
                 shifts: match program.rest_corrections(&skin.skeleton) {
                     Ok(_) => Vec::new(),
-                    Err(_) => shifts(linear),
+                    Err(_) => shifts(skin, linear)?,
                 },
                 ..Self::linear(linear)?
             },
@@ -168,7 +168,9 @@ impl ExactRows {
 }
 
 /// The deltas of each correction by point and slot; slots are numbered as [`linear_row`] does.
-fn shifts(linear: &LinearProgram) -> Vec<Vec<PointShifts>> {
+///
+/// With any shape the weights of a vertex still sum to 1, so those of a shape sum to 0.
+fn shifts(skin: &Skin, linear: &LinearProgram) -> Result<Vec<Vec<PointShifts>>, Fault> {
     let mut place_of_item = Vec::with_capacity(linear.influences.items().len());
     for (point, row) in linear.influences.iter().enumerate() {
         let mut bones = Vec::new();
@@ -181,14 +183,24 @@ fn shifts(linear: &LinearProgram) -> Vec<Vec<PointShifts>> {
             place_of_item.push((point, slot));
         }
     }
-    (linear.corrections.iter())
-        .map(|correction| {
+    (linear.corrections.iter().zip(&skin.coefficients))
+        .map(|(correction, coefficient)| {
             let mut of_point = vec![Vec::new(); linear.influences.len()];
+            let mut weight_sums = vec![0.0; of_point.len()];
             for delta in &correction.deltas {
                 let (point, slot) = place_of_item[delta.index as usize];
                 of_point[point].push((slot, delta.value.as_vec4().to_array()));
+                weight_sums[point] += delta.value.w;
             }
-            of_point
+            let off = |sum: &f64| sum.is_nan() || sum.abs() > SUM_TOLERANCE;
+            match weight_sums.iter().position(off) {
+                Some(vertex) => Err(Fault::malformed(
+                    format!("correction {} of vertex {vertex}", coefficient.name),
+                    "weights that sum to 0",
+                    weight_sums[vertex].to_string(),
+                )),
+                None => Ok(of_point),
+            }
         })
         .collect()
 }
