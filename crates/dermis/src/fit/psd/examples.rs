@@ -35,7 +35,8 @@ pub struct PsdOptions {
     /// The base skin: any other method; default linear blend skinning.
     pub base: Box<Method>,
     /// How often the base is fitted again, to the examples without what shapes explain of them; default
-    /// 1. A base that was fitted alone has bent its weights to follow muscles.
+    /// 1. A base that was fitted alone has bent its weights to follow muscles. It is kept as long as examples left out
+    /// are met better.
     pub base_rounds: usize,
     /// Falloff of every example at every joint, in radians; default (`None`) by the error on examples
     /// left out.
@@ -147,10 +148,14 @@ pub fn fit_psd(
         let explained = corrections.left_out_predictions();
         let rest = undriven(set, training, &fitted.skin, &explained)?;
         let everything: Vec<usize> = (0..training.len()).collect();
-        let round_errors = fitted.round_errors;
-        fitted = options.base.fit(&rest, &everything, progress)?;
-        fitted.round_errors = [round_errors, fitted.round_errors].concat();
-        corrections = Corrections::solve(set, training, &fitted.skin, options, progress)?;
+        let again = options.base.fit(&rest, &everything, progress)?;
+        let corrected = Corrections::solve(set, training, &again.skin, options, progress)?;
+        fitted.round_errors.extend(again.round_errors);
+        // Not every base is helped: one that bends by itself may leave shapes less to find in common.
+        if corrected.left_out_error() >= corrections.left_out_error() {
+            break;
+        }
+        (fitted.skin, corrections) = (again.skin, corrected);
     }
     let Corrections {
         joints,
@@ -275,6 +280,18 @@ impl Corrections {
             }
         }
         predictions
+    }
+
+    /// Sum of squares of what is missed of each example when it is left out.
+    fn left_out_error(&self) -> f64 {
+        let predictions = self.left_out_predictions();
+        let of_example = |(k, prediction): (usize, &Vec<DVec3>)| {
+            let missed =
+                |i: usize| DVec3::from_array([0, 1, 2].map(|c| self.missed[(k, 3 * i + c)]));
+            let apart = |(i, shape): (usize, &DVec3)| missed(i).distance_squared(*shape);
+            prediction.iter().enumerate().map(apart).sum::<f64>()
+        };
+        predictions.iter().enumerate().map(of_example).sum()
     }
 }
 
