@@ -16,8 +16,8 @@ use dermis::pose_space::{
 use dermis::rig::{Skeleton, Trs};
 use dermis::run::timing::{TimedOutput, TimingOptions, best_time, copy_bandwidth};
 use dermis::run::{
-    BlockXyz, InstructionSet, NormalLength, Normals, Output, PackOptions, PackedDrivers,
-    PackedSkeleton, PackedSkin, PaletteEntry, Plane, PoseBuffer, Precision, Stores,
+    BlockXyz, CorrectionPrecision, InstructionSet, NormalLength, Normals, Output, PackOptions,
+    PackedDrivers, PackedSkeleton, PackedSkin, PaletteEntry, Plane, PoseBuffer, Stores,
 };
 use dermis::skin::{Coefficient, Delta, SsdProgram, Weight};
 use dermis::synth::{BodyOptions, body};
@@ -96,7 +96,7 @@ fn corrections_table() {
         stores,
         ..PackOptions::default()
     };
-    let (full, half) = (Precision::Full, Precision::Quantized16);
+    use CorrectionPrecision::{Bits8, Bits16, Full};
     println!(
         "\n100000 vertices, 4 influences, positions and normals, one thread; {POSES} corrections of \
          20000 vertices, all on"
@@ -123,18 +123,20 @@ fn corrections_table() {
         ];
         for (name, base, near, scattered) in programs {
             let rows = [
-                ("base", &base, full, 1.0),
-                ("near, 16 bits", &near, half, 0.7),
-                ("near, 32 bits", &near, full, 0.7),
-                ("near, 16 bits, all off", &near, half, 0.0),
-                ("scattered, 16 bits", &scattered, half, 0.7),
-                ("scattered, 32 bits", &scattered, full, 0.7),
+                ("base", &base, Full, 1.0),
+                ("near, 8 bits", &near, Bits8, 0.7),
+                ("near, 16 bits", &near, Bits16, 0.7),
+                ("near, 32 bits", &near, Full, 0.7),
+                ("near, 16 bits, all off", &near, Bits16, 0.0),
+                ("scattered, 8 bits", &scattered, Bits8, 0.7),
+                ("scattered, 16 bits", &scattered, Bits16, 0.7),
+                ("scattered, 32 bits", &scattered, Full, 0.7),
             ];
             let packed = rows.map(|(_, skin, precision, _)| {
                 PackedSkin::new(skin, &options(precision, set, stores)).expect("packs")
             });
             // In turn, and again: the machine is not the same for a second.
-            let mut best = [f64::INFINITY; 6];
+            let mut best = [f64::INFINITY; 8];
             let mut copied: f64 = 0.0;
             let bytes = |k: usize| {
                 let traffic = packed[k].traffic(TimedOutput::Blocks);
@@ -144,7 +146,7 @@ fn corrections_table() {
                 for (k, (_, skin, _, on)) in rows.iter().enumerate() {
                     best[k] = best[k].min(time(skin, &packed[k], *on));
                 }
-                let bandwidth = copy_bandwidth(bytes(1) / 2, &QUICK);
+                let bandwidth = copy_bandwidth(bytes(2) / 2, &QUICK);
                 copied = copied.max(bandwidth.cached.max(bandwidth.streamed));
             }
             for (k, (what, _, _, on)) in rows.iter().enumerate() {
@@ -167,7 +169,7 @@ fn corrections_table() {
         ("near", &near),
         ("scattered", &scattered),
     ] {
-        let options = options(half, InstructionSet::best(), Stores::Cached);
+        let options = options(Bits16, InstructionSet::best(), Stores::Cached);
         let packed = PackedSkin::new(skin, &options).expect("packs");
         println!(
             "{name}: padding {:.4}, bones per vertex {:.3}, largest step {:.1e}",
@@ -197,7 +199,7 @@ fn face_table() {
     println!("| on | ns/vertex |");
     println!("| ---: | ---: |");
     let options = PackOptions {
-        correction_precision: Precision::Quantized16,
+        correction_precision: CorrectionPrecision::Bits16,
         ..PackOptions::default()
     };
     let base = PackedSkin::new(&made.skin, &options).expect("packs");
@@ -332,7 +334,11 @@ fn against_scipy(folder: &Path) -> std::io::Result<()> {
         .expect("one shape per output");
     let mut reports = Vec::new();
     let mut result = vec![[0.0f32; 3]; VERTICES];
-    for (name, precision) in [("full", Precision::Full), ("16", Precision::Quantized16)] {
+    let precisions = [
+        ("full", CorrectionPrecision::Full),
+        ("16", CorrectionPrecision::Bits16),
+    ];
+    for (name, precision) in precisions {
         let options = PackOptions {
             correction_precision: precision,
             ..PackOptions::default()

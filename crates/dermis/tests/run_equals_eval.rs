@@ -4,8 +4,8 @@
 mod run_support;
 
 use dermis::run::{
-    BlockXyz, FrameInputs, InstructionSet, Layout, Output, PackOptions, PackedSkin, Plane,
-    Precision, RunError, Stores,
+    BlockXyz, CorrectionPrecision, FrameInputs, InstructionSet, Layout, Output, PackOptions,
+    PackedSkin, Plane, Precision, RunError, Stores,
 };
 use dermis::skin::{Correction, LinearProgram, SsdProgram};
 use dermis::{Pose, Skin, VertexProgram};
@@ -251,7 +251,7 @@ fn sixteen_bits_keep_what_they_promise() {
 }
 
 #[test]
-fn corrections_of_sixteen_bits_keep_what_they_promise() {
+fn corrections_of_few_bits_keep_what_they_promise() {
     let size = Size {
         vertices: 500,
         bones: 6,
@@ -283,32 +283,38 @@ fn corrections_of_sixteen_bits_keep_what_they_promise() {
                 instruction_set: Some(set),
                 ..PackOptions::default()
             };
-            let half = PackOptions {
-                correction_precision: Precision::Quantized16,
-                ..full.clone()
-            };
-            let [full, half] = [full, half].map(|o| PackedSkin::new(&skin, &o).expect("packs"));
-            assert_eq!(full.largest_correction_step(), 0.0, "full precision");
-            let step = half.largest_correction_step();
-            // The largest displacement of a coordinate is about 0.3, of an influence less than 1.
-            assert!(0.0 < step && step < 1.0 / 32767.0, "{kind:?}: {step:e}");
-            let exact = shown(&full, &skin, &pose);
-            let found = shown(&half, &skin, &pose);
-            let on: f64 = pose.coefficients.iter().map(|c| c.abs()).sum();
-            let numbers = (4 * skin.program.max_influences()) as f64;
-            let allowed = 0.5 * step * on * numbers * magnitude(&skin, &pose);
-            for v in 0..size.vertices {
-                if !moved[v] {
-                    assert_eq!(found[v], exact[v], "{kind:?}: vertex {v} does not move");
+            let exact = PackedSkin::new(&skin, &full).expect("packs");
+            assert_eq!(exact.largest_correction_step(), 0.0, "full precision");
+            let exact = shown(&exact, &skin, &pose);
+            for (correction_precision, most_steps) in [
+                (CorrectionPrecision::Bits16, 32767.0),
+                (CorrectionPrecision::Bits8, 127.0),
+            ] {
+                let options = PackOptions {
+                    correction_precision,
+                    ..full.clone()
+                };
+                let packed = PackedSkin::new(&skin, &options).expect("packs");
+                let step = packed.largest_correction_step();
+                // The largest displacement of a coordinate is about 0.3, of an influence less than 1.
+                assert!(0.0 < step && step < 1.0 / most_steps, "{kind:?}: {step:e}");
+                let found = shown(&packed, &skin, &pose);
+                let on: f64 = pose.coefficients.iter().map(|c| c.abs()).sum();
+                let numbers = (4 * skin.program.max_influences()) as f64;
+                let allowed = 0.5 * step * on * numbers * magnitude(&skin, &pose);
+                for v in 0..size.vertices {
+                    if !moved[v] {
+                        assert_eq!(found[v], exact[v], "{kind:?}: vertex {v} does not move");
+                    }
+                    let off = (0..3).map(|c| f64::from((found[v][c] - exact[v][c]).abs()));
+                    let off = off.fold(0.0, f64::max);
+                    assert!(
+                        off <= allowed + tolerance(&skin, &pose),
+                        "{kind:?}: vertex {v} off by {off:e}, allowed {allowed:e}"
+                    );
                 }
-                let off = (0..3).map(|c| f64::from((found[v][c] - exact[v][c]).abs()));
-                let off = off.fold(0.0, f64::max);
-                assert!(
-                    off <= allowed + tolerance(&skin, &pose),
-                    "{kind:?}: vertex {v} off by {off:e}, allowed {allowed:e}"
-                );
+                assert!(exact != found, "{kind:?}: something is rounded");
             }
-            assert!(exact != found, "{kind:?}: something is rounded");
         }
     }
 }
@@ -330,9 +336,13 @@ fn a_coefficient_of_zero_changes_no_bit() {
     };
     for kind in KINDS {
         let (skin, mut pose) = random_skin(&mut Dice::new(31), size, kind);
-        for precision in [Precision::Full, Precision::Quantized16] {
+        for correction_precision in [
+            CorrectionPrecision::Full,
+            CorrectionPrecision::Bits16,
+            CorrectionPrecision::Bits8,
+        ] {
             let options = PackOptions {
-                correction_precision: precision,
+                correction_precision,
                 ..PackOptions::default()
             };
             let packed = PackedSkin::new(&skin, &options).expect("packs");

@@ -89,6 +89,12 @@ pub(super) fn dispatch<K: Kernel>(set: InstructionSet, kernel: K) {
     kernel.run(Portable);
 }
 
+/// A part of a kernel that is compiled for the instruction set by itself, and called.
+pub(super) trait Part<S: Simd> {
+    /// Must be `#[inline(always)]`, as [`Kernel::run`].
+    fn run(self, simd: S);
+}
+
 /// Arithmetic on `WIDTH` numbers at once. A plane has `BLOCK / WIDTH` parts.
 pub(super) trait Simd: Copy {
     /// `WIDTH` numbers.
@@ -100,6 +106,7 @@ pub(super) trait Simd: Copy {
     fn load(self, from: &Plane, part: usize) -> Self::F;
     fn load_u16(self, from: &[u16; BLOCK], part: usize) -> Self::F;
     fn load_i16(self, from: &[i16; BLOCK], part: usize) -> Self::F;
+    fn load_i8(self, from: &[i8; BLOCK], part: usize) -> Self::F;
     fn store(self, value: Self::F, to: &mut Plane, part: usize);
     /// A store that bypasses the caches. Others see it after [`Simd::fence`].
     fn stream(self, value: Self::F, to: &mut Plane, part: usize);
@@ -107,6 +114,8 @@ pub(super) trait Simd: Copy {
     fn fence(self);
     /// Asks for a cache line that will be read soon.
     fn prefetch<T>(self, soon: &T);
+    /// Runs what is seldom needed outside of the loop it is called from, which keeps its registers.
+    fn call<P: Part<Self>>(self, part: P);
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
     fn sub(self, a: Self::F, b: Self::F) -> Self::F;
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
@@ -164,6 +173,11 @@ impl Simd for Portable {
         lanes(|i| f32::from(part[i]))
     }
     #[inline(always)]
+    fn load_i8(self, from: &[i8; BLOCK], part: usize) -> Array {
+        let part: [i8; PORTABLE_WIDTH] = from.as_chunks().0[part];
+        lanes(|i| f32::from(part[i]))
+    }
+    #[inline(always)]
     fn store(self, value: Array, to: &mut Plane, part: usize) {
         to.0.as_chunks_mut().0[part] = value;
     }
@@ -175,6 +189,10 @@ impl Simd for Portable {
     fn fence(self) {}
     #[inline(always)]
     fn prefetch<T>(self, _: &T) {}
+    #[inline(always)]
+    fn call<P: Part<Self>>(self, part: P) {
+        part.run(self);
+    }
     #[inline(always)]
     fn add(self, a: Array, b: Array) -> Array {
         lanes(|i| a[i] + b[i])
@@ -302,6 +320,17 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
+    fn load_i8(self, from: &[i8; BLOCK], _: usize) -> Self::F {
+        // SAFETY: as above; the array is 128 bits, read without alignment.
+        unsafe {
+            let whole = _mm_loadu_si128(from.as_ptr().cast());
+            [
+                _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(whole)),
+                _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128::<8>(whole))),
+            ]
+        }
+    }
+    #[inline(always)]
     fn store(self, value: Self::F, to: &mut Plane, _: usize) {
         let at = to.0.as_mut_ptr();
         // SAFETY: as above; a plane is 16 numbers at a multiple of 64 bytes.
@@ -328,6 +357,16 @@ impl Simd for Avx2 {
     fn prefetch<T>(self, soon: &T) {
         // SAFETY: every x86-64 machine has it, and it changes nothing but the caches.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
+    }
+    #[inline(always)]
+    fn call<P: Part<Self>>(self, part: P) {
+        #[inline(never)]
+        #[target_feature(enable = "avx2,fma,popcnt")]
+        fn apart<P: Part<Avx2>>(part: P, simd: Avx2) {
+            part.run(simd);
+        }
+        // SAFETY: `self` exists, so the machine has AVX2, FMA and POPCNT.
+        unsafe { apart(part, self) }
     }
     #[inline(always)]
     fn select_less(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F {
@@ -401,6 +440,14 @@ impl Simd for Avx512 {
         }
     }
     #[inline(always)]
+    fn load_i8(self, from: &[i8; BLOCK], _: usize) -> Self::F {
+        // SAFETY: as above; the array is 128 bits, read without alignment.
+        unsafe {
+            let whole = _mm_loadu_si128(from.as_ptr().cast());
+            _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(whole))
+        }
+    }
+    #[inline(always)]
     fn store(self, value: Self::F, to: &mut Plane, _: usize) {
         // SAFETY: as above; a plane is 16 numbers at a multiple of 64 bytes.
         unsafe { _mm512_store_ps(to.0.as_mut_ptr(), value) }
@@ -419,6 +466,16 @@ impl Simd for Avx512 {
     fn prefetch<T>(self, soon: &T) {
         // SAFETY: every x86-64 machine has it, and it changes nothing but the caches.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
+    }
+    #[inline(always)]
+    fn call<P: Part<Self>>(self, part: P) {
+        #[inline(never)]
+        #[target_feature(enable = "avx512f,avx2,fma,popcnt")]
+        fn apart<P: Part<Avx512>>(part: P, simd: Avx512) {
+            part.run(simd);
+        }
+        // SAFETY: `self` exists, so the machine has AVX-512F, AVX2, FMA and POPCNT.
+        unsafe { apart(part, self) }
     }
     #[inline(always)]
     fn select_less(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F {

@@ -64,8 +64,8 @@
 //! # use dermis::skin::Delta;
 //! # use dermis::synth::{TubeOptions, tube};
 //! # use glam::DVec3;
-//! use dermis::run::{ClipSampler, FrameInputs, Mat3x4, Output, PackOptions, PackedDrivers};
-//! use dermis::run::{PackedSkeleton, PackedSkin, PaletteEntry, PoseBuffer, Precision};
+//! use dermis::run::{ClipSampler, CorrectionPrecision, FrameInputs, Mat3x4, Output, PackOptions};
+//! use dermis::run::{PackedDrivers, PackedSkeleton, PackedSkin, PaletteEntry, PoseBuffer};
 //! # let options = TubeOptions { ring_count: 9, segment_count: 8, bone_count: 2, example_count: 1 };
 //! # let mut skin = tube(&options).truth;
 //! # let elbow = Control::Joint { bone: BoneId(1), turn: JointTurn::Hinge { axis: DVec3::Z } };
@@ -82,7 +82,7 @@
 //!
 //! // Once, for a skin with drivers and a clip.
 //! let options = PackOptions {
-//!     correction_precision: Precision::Quantized16,
+//!     correction_precision: CorrectionPrecision::Bits16,
 //!     ..PackOptions::default()
 //! };
 //! let packed = PackedSkin::new(&skin, &options)?;
@@ -163,7 +163,7 @@
 //! twelve times the weights to read. Dual quaternions: 8 per influence and about 50 at the end.
 //! Beyond the second-level cache memory decides: bytes per vertex over the bandwidth. Corrections
 //! cost only in the blocks they touch, and only while their coefficient is not zero: three
-//! multiply-adds and 12 bytes per vertex, or 6 with
+//! multiply-adds and 12 bytes per vertex, or 6 or 3 with
 //! [`PackOptions::correction_precision`]; of a linear program per influence. Vertices that some
 //! correction moves share blocks, so that those of the others read nothing.
 //!
@@ -201,7 +201,10 @@ pub use drivers::PackedDrivers;
 pub use evaluate::{Frame, FrameInputs, Output};
 pub use face_normals::FaceNormals;
 pub use kernel::InstructionSet;
-pub use options::{Layout, NormalLength, Normals, PackOptions, Precision, STREAMED_BYTES, Stores};
+pub use options::{
+    CorrectionPrecision, Layout, NormalLength, Normals, PackOptions, Precision, STREAMED_BYTES,
+    Stores,
+};
 pub use pack::PackedSkin;
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
 pub use pose_buffer::PoseBuffer;

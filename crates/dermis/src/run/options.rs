@@ -13,11 +13,7 @@ pub struct PackOptions {
     /// Bits per stored number; default full.
     pub precision: Precision,
     /// Bits per number of a correction; default full.
-    ///
-    /// 16 bits are counted in steps of 1/32767 of the largest number that the correction has in the
-    /// block, so that 0 stays 0: see
-    /// [`PackedSkin::largest_correction_step`](super::PackedSkin::largest_correction_step).
-    pub correction_precision: Precision,
+    pub correction_precision: CorrectionPrecision,
     /// Which normals to make; default none.
     pub normals: Normals,
     /// How long normals are; default unit.
@@ -56,6 +52,22 @@ pub enum Precision {
     /// [`PackedSkin::largest_step`](super::PackedSkin::largest_step) for what that amounts to in a
     /// given skin. Corrections have a choice of their own.
     Quantized16,
+}
+
+/// How many bits a number of a correction has.
+///
+/// Whole numbers are counted in steps, as many as they have to either side of 0 for the largest number that the
+/// correction has in the block. So 0 stays 0, and each number is off by at most half a step: see
+/// [`PackedSkin::largest_correction_step`](super::PackedSkin::largest_correction_step).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CorrectionPrecision {
+    /// 32-bit floats.
+    #[default]
+    Full,
+    /// 32,767 steps to either side.
+    Bits16,
+    /// 127 steps to either side: a shape that moves skin by a centimetre is off by at most 0.04 mm.
+    Bits8,
 }
 
 /// What normals are made from.
