@@ -34,9 +34,9 @@ use crate::solve::product;
 pub struct PsdOptions {
     /// The base skin: any other method; default linear blend skinning.
     pub base: Box<Method>,
-    /// How often the base is fitted again, to the examples without what shapes explain of them; default
-    /// 1. A base that was fitted alone has bent its weights to follow muscles. It is kept as long as examples left out
-    /// are met better.
+    /// How often the base is fitted again, to the examples without what shapes explain of them; default 1. A base
+    /// that was fitted alone has bent its weights to follow muscles. It is kept as long as examples left out are met
+    /// better.
     pub base_rounds: usize,
     /// Falloff of every example at every joint, in radians; default (`None`) by the error on examples
     /// left out.
