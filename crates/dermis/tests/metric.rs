@@ -1,4 +1,6 @@
-//! Fact 5: the mean square of distances, in closed form and by long averages.
+//! Distances over all poses: coordinates, triangles, moved models, and what is refused.
+//!
+//! That `P` is what it should be (fact 5) is in `metric_long_averages.rs`.
 
 mod metric_support;
 
@@ -6,133 +8,47 @@ use dermis::metric::{
     AnimationVector, JointModel, MetricError, ModelKind, NormalizedCoordinates, PoseMetric,
     model_from_limits, models_from_poses,
 };
-use dermis::rig::{BoneId, DerivedBone, DerivedMotion, Palette, Pose, Similarity, Skeleton};
+use dermis::rig::{BoneId, DerivedBone, DerivedMotion, Pose, Similarity, Skeleton};
 use dermis::skin::{Influence, LinearProgram, SsdProgram, VertexProgram, Weight};
 use dermis::{Rows, Skin};
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 use proptest::prelude::*;
 
-use metric_support::{Dice, Freedom, poses};
-
-fn palettes(skeleton: &Skeleton, poses: &[Pose]) -> Vec<Palette> {
-    let palette = |pose: &Pose| skeleton.palette(pose).expect("the pose fits");
-    poses.iter().map(palette).collect()
-}
-
-/// `G_jᵀG_k` of one pose as 3×4 matrices, entry by entry.
-fn product(palette: &Palette, j: usize, k: usize) -> [f64; 16] {
-    let columns = |bone: usize| {
-        let g = &palette.model_from_bone[bone];
-        [
-            g.matrix3.x_axis,
-            g.matrix3.y_axis,
-            g.matrix3.z_axis,
-            g.translation,
-        ]
-    };
-    let (a, b) = (columns(j), columns(k));
-    std::array::from_fn(|n| a[n % 4].dot(b[n / 4]))
-}
-
-/// Whether every block of a metric is a long average's, to so many of its standard errors.
-fn agrees(metric: &PoseMetric, palettes: &[Palette], errors: f64) -> Result<(), TestCaseError> {
-    let count = palettes.len() as f64;
-    for j in 0..metric.bone_count() {
-        for k in 0..metric.bone_count() {
-            let mut sums = [[0.0; 2]; 16];
-            for palette in palettes {
-                for (sum, value) in sums.iter_mut().zip(product(palette, j, k)) {
-                    sum[0] += value;
-                    sum[1] += value * value;
-                }
-            }
-            let block = metric
-                .block(BoneId(j as u16), BoneId(k as u16))
-                .to_cols_array();
-            for (found, [sum, squares]) in block.iter().zip(sums) {
-                let mean = sum / count;
-                let deviation = (squares / count - mean * mean).max(0.0).sqrt();
-                let allowed = errors * deviation / count.sqrt() + 1e-9 * (1.0 + mean.abs());
-                prop_assert!(
-                    (found - mean).abs() <= allowed,
-                    "block {j}, {k}: {found} against {mean} ± {allowed}"
-                );
-            }
-        }
-    }
-    Ok(())
-}
+use metric_support::motion::{Known, Motion};
+use metric_support::{Dice, Freedom};
 
 fn from_limits(
     dice: &mut Dice,
     bone_count: usize,
     freedom: Freedom,
-) -> (Skeleton, Vec<JointModel>, Vec<Pose>) {
+) -> (Skeleton, Vec<JointModel>) {
     let skeleton = dice.skeleton(bone_count);
     let limits = dice.limits(&skeleton, freedom);
     let models = limits.iter().map(model_from_limits).collect();
-    let poses = poses(&skeleton, &limits, 0.0, 3000);
-    (skeleton, models, poses)
+    (skeleton, models)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Hinges, cones, swings with twists, free and still joints, all in one skeleton.
+    /// `P = FᵀF`: coordinates in which the mean dot product is the ordinary one.
     #[test]
-    fn fact_5_closed_forms_equal_long_averages(seed in any::<u64>()) {
+    fn dot_products_of_coordinates_are_mean_dot_products(seed in any::<u64>()) {
         let mut dice = Dice(seed);
         for freedom in [Freedom::Rigid, Freedom::Sliding] {
-            let (skeleton, models, poses) = from_limits(&mut dice, 6, freedom);
+            let (skeleton, models) = from_limits(&mut dice, 6, freedom);
             let metric = PoseMetric::new(&skeleton, &models).expect("even scales");
-            agrees(&metric, &palettes(&skeleton, &poses), 6.0)?;
-        }
-    }
-
-    /// Every model of the papers, given what it asks for, in a motion that it describes.
-    #[test]
-    fn fact_5_models_from_poses_equal_the_average_where_they_hold(seed in any::<u64>()) {
-        let mut dice = Dice(seed);
-        let skeleton = dice.skeleton(5);
-        let cases = [
-            (Freedom::Loose, &[ModelKind::Moments, ModelKind::Independent][..]),
-            (Freedom::Sliding, &[ModelKind::Moments, ModelKind::IndependentComponents]),
-            (
-                Freedom::Rigid,
-                &[ModelKind::FixedTranslation, ModelKind::Rotation, ModelKind::IndependentComponents],
-            ),
-        ];
-        for (freedom, kinds) in cases {
-            let limits = dice.limits(&skeleton, freedom);
-            // Statistics from some poses, averages over others: both have their errors.
-            let seen = poses(&skeleton, &limits, 0.0, 6000);
-            let (learnt, tested) = seen.split_at(3000);
-            for &kind in kinds {
-                let models = models_from_poses(&skeleton, learnt, kind).expect("poses");
-                let metric = PoseMetric::new(&skeleton, &models).expect("even scales");
-                agrees(&metric, &palettes(&skeleton, tested), 12.0)?;
+            let coordinates = NormalizedCoordinates::new(&metric, skeleton.ids());
+            let joints = skeleton.bones().iter().filter(|bone| bone.parent.is_some()).count();
+            let lost = 4 * skeleton.bone_count() - coordinates.dimension();
+            prop_assert!(lost >= joints || freedom != Freedom::Rigid, "{lost} lost of {joints} joints");
+            for _ in 0..20 {
+                let s = dice.animation_vector(6, 0.0);
+                let t = dice.animation_vector(6, 0.0);
+                let (x, y) = (coordinates.of(&s).expect("all bones"), coordinates.of(&t).expect("all bones"));
+                let dot: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
+                prop_assert!((dot - metric.dot(&s, &t)).abs() < 1e-9, "{dot} against {}", metric.dot(&s, &t));
             }
-        }
-    }
-
-    /// `P` is `FᵀF`, so it is positive semidefinite; bones tied to their parents lose a dimension each.
-    #[test]
-    fn fact_5_p_is_positive_semidefinite_and_loses_a_dimension_per_fixed_joint(seed in any::<u64>()) {
-        let mut dice = Dice(seed);
-        let skeleton = dice.skeleton(6);
-        let limits = dice.limits(&skeleton, Freedom::Rigid);
-        let models: Vec<JointModel> = limits.iter().map(model_from_limits).collect();
-        let metric = PoseMetric::new(&skeleton, &models).expect("even scales");
-        let coordinates = NormalizedCoordinates::new(&metric, skeleton.ids());
-        let joints = skeleton.bones().iter().filter(|bone| bone.parent.is_some()).count();
-        let nullity = 4 * skeleton.bone_count() - coordinates.dimension();
-        prop_assert!(nullity >= joints, "nullity {nullity} of {joints} joints");
-        for _ in 0..20 {
-            let s = dice.animation_vector(6, 0.0);
-            let t = dice.animation_vector(6, 0.0);
-            let (x, y) = (coordinates.of(&s).expect("all bones"), coordinates.of(&t).expect("all bones"));
-            let dot: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
-            prop_assert!((dot - metric.dot(&s, &t)).abs() < 1e-9, "{dot} against {}", metric.dot(&s, &t));
         }
     }
 
@@ -140,7 +56,7 @@ proptest! {
     #[test]
     fn blocks_at_hand_change_nothing(seed in any::<u64>()) {
         let mut dice = Dice(seed);
-        let (skeleton, models, _) = from_limits(&mut dice, 8, Freedom::Sliding);
+        let (skeleton, models) = from_limits(&mut dice, 8, Freedom::Sliding);
         let chain = PoseMetric::new(&skeleton, &models).expect("even scales");
         let table = chain.clone().with_all_blocks();
         for j in skeleton.ids() {
@@ -160,51 +76,83 @@ proptest! {
         prop_assert!((chain.distance(a, b) - length).abs() < 1e-9, "a distance is the norm of a difference");
     }
 
-    /// A metric moved in place is that of the moved motion (thesis 3.4).
+    /// A metric moved in place is that of the moved motion (thesis 3.4), by every model and mixes.
     #[test]
     fn a_moved_model_has_the_metric_of_its_moved_poses(seed in any::<u64>()) {
         let mut dice = Dice(seed);
-        let skeleton = dice.skeleton(5);
-        let limits = dice.limits(&skeleton, Freedom::Loose);
-        let seen = poses(&skeleton, &limits, 0.0, 50);
-        let by = Similarity::new(dice.between(0.3, 3.0), dice.rotation(), dice.vector(4.0)).expect("finite");
-        let moved_skeleton = by.skeleton(&skeleton).expect("finite");
-        let moved: Vec<Pose> = seen.iter().map(|pose| by.pose(&skeleton, pose)).collect();
-        for kind in [ModelKind::Moments, ModelKind::Independent, ModelKind::IndependentComponents] {
-            let models = models_from_poses(&skeleton, &seen, kind).expect("poses");
-            let metric = PoseMetric::new(&skeleton, &models).expect("any scales");
-            let expected = models_from_poses(&moved_skeleton, &moved, kind).expect("poses");
-            let expected = PoseMetric::new(&moved_skeleton, &expected).expect("any scales");
-            // Each model moved by itself, and the metric as a whole.
-            let mut frame_means: Vec<DAffine3> = Vec::new();
-            for (bone, model) in skeleton.bones().iter().zip(&models) {
-                let above = bone.parent.map_or(DAffine3::IDENTITY, |a| frame_means[a.index()]);
-                frame_means.push(above * model.mean());
-            }
-            let singly: Vec<JointModel> = (skeleton.bones().iter().zip(&models).zip(&frame_means))
-                .map(|((bone, model), mean)| model.transformed(&by, bone.parent.is_none(), mean))
-                .collect();
-            let singly = PoseMetric::new(&moved_skeleton, &singly).expect("any scales");
-            let whole = metric.transformed(&by);
-            for _ in 0..10 {
-                let s = dice.animation_vector(5, 0.0);
-                let scaled: Vec<Influence> = s.iter().map(|term| Influence {
-                    bone: term.bone,
-                    p: (by.scale() * term.p.truncate()).extend(term.p.w),
-                }).collect();
-                let length = by.scale() * metric.norm(&s);
-                // Means of whole frames are not products of means here, so only models that do not
-                // hold both stay the same bit by bit under a translation.
-                for (what, other) in [("singly", &singly), ("whole", &whole), ("anew", &expected)] {
-                    if kind == ModelKind::Independent && what == "anew" {
-                        continue;
-                    }
-                    let found = other.norm(&scaled);
-                    prop_assert!((found - length).abs() < 1e-6 * (1.0 + length), "{kind:?} {what}: {found} against {length}");
-                }
+        let mut motions: Vec<Motion> = (Known::all().into_iter())
+            .map(|known| Motion::alike(&mut dice, known, 3))
+            .collect();
+        motions.extend((0..4).map(|_| Motion::mixed(&mut dice, 4)));
+        for motion in motions {
+            let by = Similarity::new(dice.between(0.3, 3.0), dice.rotation(), dice.vector(4.0)).expect("finite");
+            for s in moved_every_way(&motion, &by, &mut dice) {
+                prop_assert!(
+                    (s.found - s.expected).abs() < 1e-9 * (1.0 + s.expected),
+                    "{:?} {}: {} against {}", motion.known, s.way, s.found, s.expected
+                );
             }
         }
     }
+}
+
+/// A length in a moved model.
+struct MovedLength {
+    way: &'static str,
+    found: f64,
+    expected: f64,
+}
+
+/// Lengths of some vectors in a moved model: each joint's model moved by itself, the metric as a whole,
+/// the average as a whole, and models made anew from the moved poses.
+fn moved_every_way(motion: &Motion, by: &Similarity, dice: &mut Dice) -> Vec<MovedLength> {
+    let skeleton = &motion.skeleton;
+    let grid = motion.grid();
+    let models = motion.models(&grid);
+    let metric = PoseMetric::new(skeleton, &models).expect("models that fit");
+    let mut frame_means: Vec<DAffine3> = Vec::new();
+    for (bone, model) in skeleton.bones().iter().zip(&models) {
+        let above = bone
+            .parent
+            .map_or(DAffine3::IDENTITY, |a| frame_means[a.index()]);
+        frame_means.push(above * model.mean());
+    }
+    let singly: Vec<JointModel> = (skeleton.bones().iter().zip(&models).zip(&frame_means))
+        .map(|((bone, model), mean)| model.transformed(by, bone.parent.is_none(), mean))
+        .collect();
+    let moved = motion.moved(by);
+    let anew = moved.models(&moved.grid());
+    let of = |models: &[JointModel]| PoseMetric::new(&moved.skeleton, models).expect("they fit");
+    let average = PoseMetric::average(&unskinned(skeleton), &grid).expect("poses");
+    let ways = [
+        ("each by itself", of(&singly)),
+        ("as a whole", metric.transformed(by)),
+        ("average", average.transformed(by)),
+        ("anew", of(&anew)),
+    ];
+    let mut lengths = Vec::new();
+    for _ in 0..10 {
+        let s = dice.animation_vector(skeleton.bone_count(), 0.0);
+        let scaled: Vec<Influence> = (s.iter())
+            .map(|term| Influence {
+                bone: term.bone,
+                p: (by.scale() * term.p.truncate()).extend(term.p.w),
+            })
+            .collect();
+        let expected = by.scale() * metric.norm(&s);
+        lengths.extend(ways.iter().map(|(way, other)| MovedLength {
+            way,
+            found: other.norm(&scaled),
+            expected,
+        }));
+    }
+    lengths
+}
+
+/// A skin without vertices.
+fn unskinned(skeleton: &Skeleton) -> Skin {
+    let program = VertexProgram::Ssd(SsdProgram::default());
+    Skin::new(skeleton.clone(), program, Vec::new()).expect("bones alone")
 }
 
 /// One bone carrying another, and a skin that follows both.

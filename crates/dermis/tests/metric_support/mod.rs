@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use std::f64::consts::PI;
+pub(crate) mod motion;
+
+use std::f64::consts::{PI, TAU};
 
 use dermis::rig::{BoneId, JointLimits, LegalPoses, Pose, Skeleton, TurnLimits};
 use dermis::skin::Influence;
@@ -35,6 +37,13 @@ impl Dice {
     pub(crate) fn rotation(&mut self) -> DQuat {
         let v = self.vector(1.0);
         DQuat::from_scaled_axis(3.0 * v)
+    }
+
+    /// A rotation, every one alike (Shoemake's three numbers).
+    pub(crate) fn even_rotation(&mut self) -> DQuat {
+        let (u, v, w) = (self.unit(), TAU * self.unit(), TAU * self.unit());
+        let (a, b) = ((1.0 - u).sqrt(), u.sqrt());
+        DQuat::from_xyzw(a * v.sin(), a * v.cos(), b * w.sin(), b * w.cos()).normalize()
     }
 
     /// A tree of bones with one root, or two when there is room.
@@ -87,8 +96,10 @@ impl Dice {
                 };
                 let loose = freedom != Freedom::Rigid;
                 let scale = match freedom {
-                    Freedom::Loose => [self.between(0.5, 1.0), self.between(1.0, 1.5)],
-                    _ => [1.0, 1.0],
+                    Freedom::Stretching | Freedom::Loose => {
+                        [self.between(0.5, 1.0), self.between(1.0, 1.5)]
+                    }
+                    Freedom::Rigid | Freedom::Sliding => [1.0, 1.0],
                 };
                 JointLimits {
                     bone,
@@ -124,6 +135,8 @@ pub(crate) enum Freedom {
     Rigid,
     /// Slide.
     Sliding,
+    /// Slide and stretch.
+    Stretching,
     /// Slide, stretch, and wobble.
     Loose,
 }
