@@ -21,6 +21,17 @@ pub struct TubeOptions {
     pub example_count: usize,
 }
 
+impl Default for TubeOptions {
+    fn default() -> Self {
+        Self {
+            ring_count: 33,
+            segment_count: 16,
+            bone_count: 3,
+            example_count: 12,
+        }
+    }
+}
+
 /// A tube, and the skin that made its examples.
 #[derive(Debug, Clone)]
 pub struct Tube {
