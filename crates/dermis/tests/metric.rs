@@ -8,8 +8,11 @@ use dermis::metric::{
     AnimationVector, JointModel, MetricError, ModelKind, NormalizedCoordinates, PoseMetric,
     model_from_limits, models_from_poses,
 };
-use dermis::rig::{BoneId, DerivedBone, DerivedMotion, Pose, Similarity, Skeleton};
+use dermis::rig::{
+    BoneId, DerivedBone, DerivedMotion, Pose, Similarity, Skeleton, joint_statistics,
+};
 use dermis::skin::{Influence, LinearProgram, SsdProgram, VertexProgram, Weight};
+use dermis::synth::{ProxyOptions, proxied};
 use dermis::{Rows, Skin};
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 use proptest::prelude::*;
@@ -280,4 +283,66 @@ fn what_a_closed_form_cannot_say_is_refused() {
     assert!(error.to_string().contains("lower"), "{error}");
     let turned = Pose::new(vec![DAffine3::from_quat(DQuat::from_rotation_z(1.0))]);
     PoseMetric::average(&skin, &[turned]).expect("an average goes through the pose program");
+}
+
+#[test]
+fn proxy_bones_are_no_joints() {
+    let options = ProxyOptions {
+        proxy_count: 3,
+        ..ProxyOptions::default()
+    };
+    let skin = proxied(&two_bones(), &options);
+    let poses: Vec<Pose> = (0..5)
+        .map(|n| {
+            let mut pose = skin.skeleton.rest_pose();
+            pose.parent_from_bone[1] *= DAffine3::from_rotation_z(0.2 * f64::from(n));
+            skin.complete_pose(&pose).expect("it fits")
+        })
+        .collect();
+    let models = models_from_poses(&skin.skeleton, &poses, ModelKind::Moments).expect("poses");
+    let seen = joint_statistics(&skin.skeleton, &poses);
+    for refused in [
+        PoseMetric::of_skin(&skin, &models),
+        PoseMetric::from_statistics(&skin, &seen),
+    ] {
+        let error = refused.expect_err("they follow the joints");
+        assert!(
+            matches!(error, MetricError::Proxies { count: 3, .. }),
+            "{error}"
+        );
+        assert!(error.to_string().contains("average over poses"), "{error}");
+    }
+    PoseMetric::average(&skin, &poses).expect("an average goes through the pose program");
+}
+
+#[test]
+fn statistics_make_a_metric_in_any_order_and_want_every_bone_once() {
+    let skin = two_bones();
+    let pose = |angle: f64| {
+        let mut pose = skin.skeleton.rest_pose();
+        pose.parent_from_bone[1] *= DAffine3::from_rotation_z(angle);
+        pose
+    };
+    let poses: Vec<Pose> = (0..5).map(|n| pose(0.3 * f64::from(n))).collect();
+    let mut seen = joint_statistics(&skin.skeleton, &poses);
+    let truth = PoseMetric::average(&skin, &poses).expect("poses");
+    seen.reverse();
+    let metric = PoseMetric::from_statistics(&skin, &seen).expect("one per bone");
+    for j in skin.skeleton.ids() {
+        for k in skin.skeleton.ids() {
+            let (found, expected) = (metric.block(j, k), truth.block(j, k));
+            assert!(found.abs_diff_eq(expected, 1e-12), "block {j:?}, {k:?}");
+        }
+    }
+    let twice = [seen[0].clone(), seen[0].clone()];
+    let mut nowhere = seen.clone();
+    nowhere[0].bone = BoneId(7);
+    for (joints, part) in [
+        (&seen[..1], "(upper) has none"),
+        (&twice[..], "(lower) is there twice"),
+        (&nowhere[..], "bone 7 does not exist"),
+    ] {
+        let error = PoseMetric::from_statistics(&skin, joints).expect_err("not one per bone");
+        assert!(error.to_string().contains(part), "{error}");
+    }
 }

@@ -93,10 +93,28 @@ fn fact_5_every_model_equals_the_average_where_it_holds() {
 
 #[test]
 fn fact_5_mixed_models_equal_the_average() {
+    let mut pairs = Vec::new();
     for seed in 0..24 {
         let mut dice = Dice(100 + seed);
         let motion = Motion::mixed(&mut dice, 4);
         assert_holds(&motion, &mut dice);
+        for (bone, below) in motion.skeleton.bones().iter().zip(&motion.known) {
+            pairs.extend(bone.parent.map(|a| (motion.known[a.index()], *below)));
+        }
+    }
+    for known in Known::all() {
+        assert!(
+            pairs
+                .iter()
+                .any(|(above, below)| *above == known && *below != known),
+            "{known:?} above another"
+        );
+        assert!(
+            pairs
+                .iter()
+                .any(|(above, below)| *below == known && *above != known),
+            "{known:?} below another"
+        );
     }
 }
 

@@ -51,11 +51,13 @@ pub fn expected_rotation(limits: &TurnLimits) -> DMat3 {
     }
 }
 
-/// The statistical model of a joint whose turns are spread evenly over its limits, in the middle of
-/// its translations and scales.
+/// The statistical model of a joint that is spread evenly over its limits.
 ///
-/// Translations are spread evenly over their ball and scales over their range, the same along all
-/// axes: a joint that keeps both, as most do, has neither.
+/// Turns are spread as [`expected_rotation`] says, translations evenly over their ball, whose `E[ttᵀ]` is
+/// `r²/5 · I` about the middle, and scales evenly over their range, whose mean is `m = (k₀ + k₁)/2` and mean
+/// square `m² + (k₁ − k₀)²/12`. It makes no difference whether a joint stretches the same along all axes or
+/// along each of three that are themselves spread evenly, as [`LegalPoses`](crate::rig::LegalPoses) draws
+/// them: `E[K]` and `E[K²]` are these multiples of the identity in both. A hinge's wobble is left out.
 pub fn model_from_limits(limits: &JointLimits) -> JointModel {
     let [least, most] = limits.scale_range;
     let mean_scale = 0.5 * (least + most);
@@ -122,7 +124,13 @@ pub fn statistics_from_limits(limits: &JointLimits) -> JointStatistics {
         rotation_max_rad: DVec3::splat(most),
         max_angle_rad: most,
         hinge,
-        scale_range: [least.abs().min(largest.abs()), limits.largest_scale()],
+        scale_range: [
+            match least < 0.0 && largest > 0.0 {
+                true => 0.0,
+                false => least.abs().min(largest.abs()),
+            },
+            limits.largest_scale(),
+        ],
     }
 }
 

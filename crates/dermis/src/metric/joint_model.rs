@@ -126,6 +126,9 @@ impl JointModel {
     }
 
     /// The model that a file's joint statistics allow: turns, slides and stretches, independently.
+    ///
+    /// Statistics know how far translations stray and not in which direction. Below bones that stretch
+    /// evenly, which this model asks for, the direction makes no difference.
     pub fn from_statistics(seen: &JointStatistics) -> Self {
         Self::Rotation {
             mean: seen.mean_parent_from_bone,
@@ -251,7 +254,8 @@ fn components(parent: &DMat4, mean: &DAffine3, linear: DMat3, squared_length: f6
 
 /// A model of each joint from poses that are equally likely, all of one kind.
 ///
-/// Poses must have every bone of the skeleton.
+/// Poses must have every bone of the skeleton. Bones that follow others, derived or proxy, are no joints:
+/// [`PoseMetric::of_skin`](super::PoseMetric::of_skin) refuses skins that have them.
 ///
 /// # Errors
 /// [`MetricError::NoPoses`], and [`MetricError::Rig`] when a pose has another number of bones.

@@ -89,6 +89,23 @@ pub enum MetricError {
         /// Name of the first.
         name: String,
     },
+    /// Proxy bones are placed by predictions from several joints, and so are not independent of them.
+    #[error(
+        "{count} bones of the skin are placed by predictions (the first is {name}) and so are not \
+         independent of the others: take the average over poses instead"
+    )]
+    Proxies {
+        /// How many bones are placed, their carriers left out.
+        count: usize,
+        /// Name of the first.
+        name: String,
+    },
+    /// Statistics are not one per bone.
+    #[error("joint statistics: {problem}")]
+    BadStatistics {
+        /// Which bone, and what is wrong with it.
+        problem: String,
+    },
     /// A vertex does not exist.
     #[error("vertex {vertex} does not exist: there are {vertex_count}")]
     NoSuchVertex {

@@ -7,7 +7,7 @@ use super::joint_model::frame_product;
 use super::vector::project;
 use super::{AnimationVector, JointModel, MetricError};
 use crate::par;
-use crate::rig::{BoneId, Palette, Pose, Skeleton};
+use crate::rig::{BoneId, JointStatistics, Palette, Pose, Skeleton};
 use crate::skin::{Influence, Skin};
 
 /// An inner product on animation space: `⟨s, t⟩ = E[G s · G t] = sᵀ P t`.
@@ -75,6 +75,8 @@ pub(super) const MODEL_SPACE: DMat4 = DMat4::from_cols(DVec4::X, DVec4::Y, DVec4
 impl PoseMetric {
     /// The metric of independent joints, one model per bone.
     ///
+    /// Every bone is taken to have a joint of its own: [`PoseMetric::of_skin`] refuses skins with others.
+    ///
     /// Cost: O(b).
     ///
     /// # Errors
@@ -121,16 +123,65 @@ impl PoseMetric {
     /// As [`PoseMetric::new`], refusing skins whose bones follow each other.
     ///
     /// # Errors
-    /// As [`PoseMetric::new`], and [`MetricError::Derived`]: a derived bone moves with the joint that it
-    /// follows, so the two are not independent, and neither is the distance of their vertices.
+    /// As [`PoseMetric::new`]; [`MetricError::Derived`] and [`MetricError::Proxies`]: derived and proxy bones
+    /// move with the joints that they follow, so they are not independent of them, and neither is the
+    /// distance of their vertices.
     pub fn of_skin(skin: &Skin, models: &[JointModel]) -> Result<Self, MetricError> {
-        if let Some(first) = skin.derived.first() {
-            return Err(MetricError::Derived {
-                count: skin.derived.len(),
-                name: skin.skeleton.bones()[first.bone.index()].name.clone(),
-            });
-        }
+        refuse_followers(skin)?;
         Self::new(&skin.skeleton, models)
+    }
+
+    /// The metric of a skin from the statistics that a file keeps, one per bone in any order.
+    ///
+    /// Joints turn, slide and stretch independently ([`JointModel::from_statistics`]). Statistics come from
+    /// poses ([`joint_statistics`](crate::rig::joint_statistics)), from limits
+    /// ([`statistics_from_limits`](super::statistics_from_limits)), or joint by joint from either.
+    ///
+    /// ```
+    /// use dermis::metric::{PoseMetric, SurfacePoint, between};
+    ///
+    /// let arm = dermis::synth::arm(&Default::default());
+    /// let poses: Vec<_> = arm.examples.examples().iter().map(|e| e.pose.clone()).collect();
+    /// let skin = dermis::fit::fit_ssd(&arm.examples, &[0, 10, 20], &Default::default(),
+    ///     &dermis::progress::Silent)?.skin.to_linear()?;
+    /// let dermis::VertexProgram::Linear(program) = &skin.program else { unreachable!() };
+    /// let last = SurfacePoint::Vertex(skin.vertex_count() - 1);
+    /// let s = between(program, SurfacePoint::Vertex(0), last)?;
+    ///
+    /// let seen = dermis::rig::joint_statistics(&skin.skeleton, &poses);
+    /// let from_joints = PoseMetric::from_statistics(&skin, &seen)?.norm(s.terms());
+    /// let truth = PoseMetric::average(&skin, &poses)?.norm(s.terms());
+    /// assert!((from_joints / truth - 1.0).abs() < 0.05, "{from_joints} against {truth}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`PoseMetric::of_skin`], and [`MetricError::BadStatistics`] for a bone that has none, has them
+    /// twice, or does not exist.
+    pub fn from_statistics(skin: &Skin, joints: &[JointStatistics]) -> Result<Self, MetricError> {
+        refuse_followers(skin)?;
+        let bones = skin.skeleton.bones();
+        let mut models: Vec<Option<JointModel>> = vec![None; bones.len()];
+        for joint in joints {
+            let j = joint.bone.index();
+            let problem = match models.get(j) {
+                None => format!("bone {j} does not exist: there are {}", bones.len()),
+                Some(Some(_)) => format!("bone {j} ({}) is there twice", bones[j].name),
+                Some(None) => {
+                    models[j] = Some(JointModel::from_statistics(joint));
+                    continue;
+                }
+            };
+            return Err(MetricError::BadStatistics { problem });
+        }
+        let models: Vec<JointModel> = (models.into_iter().zip(bones).enumerate())
+            .map(|(j, (model, bone))| {
+                model.ok_or_else(|| MetricError::BadStatistics {
+                    problem: format!("bone {j} ({}) has none", bone.name),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Self::new(&skin.skeleton, &models)
     }
 
     /// The average over poses that are equally likely: no assumption, and nothing beyond them.
@@ -304,6 +355,28 @@ impl Chain {
         let common = left.map_or(MODEL_SPACE, |c| self.grams[c.index()]);
         let [l, r] = [down_left, down_right].map(DMat4::from);
         l.transpose() * common * r
+    }
+}
+
+/// Errs for bones that no joint of their own moves.
+fn refuse_followers(skin: &Skin) -> Result<(), MetricError> {
+    let name = |bone: BoneId| skin.skeleton.bones()[bone.index()].name.clone();
+    if let Some(first) = skin.derived.first() {
+        return Err(MetricError::Derived {
+            count: skin.derived.len(),
+            name: name(first.bone),
+        });
+    }
+    match skin
+        .proxies
+        .as_ref()
+        .and_then(|p| Some((p, p.bones.first()?)))
+    {
+        Some((proxies, &first)) => Err(MetricError::Proxies {
+            count: proxies.bones.len(),
+            name: name(first),
+        }),
+        None => Ok(()),
     }
 }
 
