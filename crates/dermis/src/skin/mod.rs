@@ -98,6 +98,19 @@ pub enum SkinError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The weights of a vertex are no shares of its bones.
+    #[error(
+        "vertex {vertex} has weights from {least} on that sum to {sum}: expected none below 0, and a sum \
+         of 1"
+    )]
+    NoShares {
+        /// Index of the vertex.
+        vertex: usize,
+        /// Its smallest weight.
+        least: f64,
+        /// What its weights sum to.
+        sum: f64,
+    },
     /// A weight or a position holds NaN or infinity.
     #[error("vertex {vertex} has a weight or rest position that is not finite")]
     NotFinite {
