@@ -13,7 +13,8 @@ use dermis::bounds::{
 };
 use dermis::mesh::enclosing_ball;
 use dermis::metric::{
-    AnimationVector, JointModel, ModelKind, PoseMetric, model_from_limits, models_from_poses,
+    AnimationVector, JointModel, MetricError, ModelKind, PoseMetric, model_from_limits,
+    models_from_poses,
 };
 use dermis::rig::{JointLimits, LegalPoses, free_joints, joint_statistics};
 use dermis::skin::LinearProgram;
@@ -95,7 +96,7 @@ fn distances(documents: &[(String, Document)]) {
         .map(|kind| (kind.name().to_owned(), Vec::new()))
         .collect();
     rows.push(("statistics of the file".to_owned(), Vec::new()));
-    rows.push(("spread over limits".to_owned(), Vec::new()));
+    rows.push(("even over the limits seen".to_owned(), Vec::new()));
     for (_, document) in documents {
         let skin = document.skin.as_ref().expect("a file with a skin");
         let poses = poses_of(document, skin);
@@ -111,15 +112,17 @@ fn distances(documents: &[(String, Document)]) {
         let largest = expected.iter().copied().fold(0.0, f64::max);
         let seen = joint_statistics(&skin.skeleton, &poses);
         let limits: Vec<JointLimits> = seen.iter().map(JointLimits::from_statistics).collect();
-        let mut all: Vec<Result<Vec<JointModel>, String>> = ModelKind::ALL
+        let mut all: Vec<Result<PoseMetric, MetricError>> = ModelKind::ALL
             .iter()
-            .map(|&kind| models_from_poses(&skin.skeleton, &poses, kind).map_err(|e| e.to_string()))
+            .map(|&kind| {
+                let models = models_from_poses(&skin.skeleton, &poses, kind)?;
+                PoseMetric::of_skin(skin, &models)
+            })
             .collect();
-        all.push(Ok(seen.iter().map(JointModel::from_statistics).collect()));
-        all.push(Ok(limits.iter().map(model_from_limits).collect()));
-        for ((_, cells), models) in rows.iter_mut().zip(all) {
-            let metric = models
-                .and_then(|models| PoseMetric::of_skin(skin, &models).map_err(|e| e.to_string()));
+        all.push(PoseMetric::from_statistics(skin, &seen));
+        let even: Vec<JointModel> = limits.iter().map(model_from_limits).collect();
+        all.push(PoseMetric::of_skin(skin, &even));
+        for ((_, cells), metric) in rows.iter_mut().zip(all) {
             let metric = match metric {
                 Ok(metric) => metric.with_all_blocks(),
                 Err(error) => {
@@ -172,7 +175,9 @@ fn bounds(documents: &[(String, Document)]) {
             let legal = LegalPoses::new(&skin.skeleton, limits, EXTREME, 1).expect("limits");
             let mut found: Vec<Pose> = legal.take(DRAWN).collect();
             let balls = hold_vertices(skin, limits, &ranges).expect("linear");
-            found.extend(extreme_poses(skin, limits, &balls, SEARCHED).expect("linear"));
+            found.extend(
+                extreme_poses(skin, limits, &ranges, &balls, None, SEARCHED).expect("linear"),
+            );
             sampled_ball(skin, &found, None).expect("they fit").radius
         };
         let (best_any, best_limited) = (best(&free), best(&limits));

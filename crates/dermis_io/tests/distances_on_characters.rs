@@ -86,7 +86,7 @@ fn bounds(file: &str) {
             );
         }
     }
-    let far = extreme_poses(&skin, &limits, &held, 200).expect("linear");
+    let far = extreme_poses(&skin, &limits, &ranges, &held, None, 200).expect("linear");
     let best = sampled_ball(&skin, &far, None).expect("they fit");
     let ratio = ball.radius / best.radius;
     println!("{file}: {ratio:.3} times the best found");
@@ -98,9 +98,10 @@ const CHARACTERS: [&str; 3] = [
     "gltf/CesiumMan.glb",
     "bpy/hand_csmooth/truth.npz",
 ];
-const BODIES: [&str; 2] = [
+const BODIES: [&str; 3] = [
     "bpy/makehuman_csmooth/truth.npz",
     "bpy/makehuman_bulge/truth.npz",
+    "bpy/makehuman_cloth/truth.npz",
 ];
 
 #[test]
