@@ -223,6 +223,27 @@ impl PackedCorrections {
         planes + blocks + size_of_val(&self.touched[..]) + size_of_val(&self.steps[..])
     }
 
+    /// True when no block is moved.
+    pub(super) fn are_none(&self) -> bool {
+        self.moved.is_empty()
+    }
+
+    /// What moves a block that nothing moves.
+    #[inline(always)]
+    pub(super) fn of_no_block<'a>(
+        &'a self,
+        frame: &'a FrameCoefficients<'a>,
+    ) -> BlockCorrections<'a> {
+        BlockCorrections {
+            touched: &[],
+            steps: &[],
+            planes: &self.planes,
+            first_plane: 0,
+            weighted: self.weighted,
+            frame,
+        }
+    }
+
     /// What moves a block.
     #[inline(always)]
     pub(super) fn of_block<'a>(
@@ -230,14 +251,7 @@ impl PackedCorrections {
         block: usize,
         frame: &'a FrameCoefficients<'a>,
     ) -> BlockCorrections<'a> {
-        let none = BlockCorrections {
-            touched: &[],
-            steps: &[],
-            planes: &self.planes,
-            first_plane: 0,
-            weighted: self.weighted,
-            frame,
-        };
+        let none = self.of_no_block(frame);
         let bit = 1 << (block % 64);
         let group = match self.moved.get(block / 64) {
             Some(group) if group.bits & bit != 0 => group,

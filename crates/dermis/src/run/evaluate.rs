@@ -1,5 +1,7 @@
 //! One frame of a packed skin, or a crowd of them.
 
+use std::ops::Range;
+
 use super::corrections::FrameCoefficients;
 use super::kernel::{InstructionSet, Kernel, Scatter, Simd, dispatch};
 use super::pack::{PackedSkin, Planes};
@@ -297,93 +299,150 @@ struct Blocks<'a, T, P> {
 }
 
 impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
+    /// What is the same for all blocks is asked once, not for every one of them: that takes a fifth of the time of
+    /// linear blend skinning.
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let skin = self.skin;
-        let unit = skin.normal_length == NormalLength::Unit;
-        let mut target = self.job.target;
-        let large = matches!(target, Target::Blocks { stream: true, .. });
-        let mut scratch = [[Plane::ZERO; 3]; 2];
-        let coefficients = FrameCoefficients::new(self.job.inputs.coefficients);
-        for k in 0..self.job.count {
-            let block = self.job.first + k;
-            let bones = skin.bone_starts[block] as usize..skin.bone_starts[block + 1] as usize;
-            let first_plane = P::FIXED * block + P::PER_BONE * bones.start;
-            let last_plane = P::FIXED * (block + 1) + P::PER_BONE * bones.end;
-            if large && let Some(soon) = self.planes.get(first_plane + AHEAD..last_plane + AHEAD) {
-                for plane in soon {
-                    simd.prefetch(plane);
-                }
-            }
-            let view = BlockView {
-                planes: &self.planes[first_plane..last_plane],
-                bones: &skin.bones[bones],
-                corrections: skin.corrections.of_block(block, &coefficients),
-                palette: self.job.inputs.palette,
-            };
-            let [scratch_p, scratch_n] = &mut scratch;
-            let (stream, to_positions, to_normals) = match &mut target {
-                Target::Blocks {
-                    positions,
-                    normals,
-                    stream,
-                } => (
-                    *stream,
-                    &mut positions[k],
-                    normals.as_mut().map(|n| &mut n[k]),
-                ),
-                Target::Vertices { normals, .. } => {
-                    (false, scratch_p, normals.is_some().then_some(scratch_n))
-                }
-            };
-            block_to::<S, T, P>(simd, view, unit, stream, to_positions, to_normals);
-            if let Target::Vertices { positions, normals } = &mut target {
-                positions.write(k, &scratch[0]);
-                if let Some(normals) = normals {
-                    normals.write(k, &scratch[1]);
-                }
-            }
-        }
-        if large {
-            simd.fence();
+        match self.skin.corrections.are_none() {
+            true => self.run_moved::<S, false>(simd),
+            false => self.run_moved::<S, true>(simd),
         }
     }
 }
 
-/// Evaluates one block and stores it.
-#[inline(always)]
-fn block_to<S: Simd, T: Stored, P: Program>(
-    simd: S,
-    view: BlockView<'_, T>,
-    unit: bool,
-    stream: bool,
-    positions: &mut BlockXyz,
-    mut normals: Option<&mut BlockXyz>,
-) {
-    for part in 0..BLOCK / S::WIDTH {
-        let mut posed = P::block(simd, view, part);
-        store(simd, posed.position, positions, part, stream);
-        if P::NORMALS
-            && let Some(normals) = &mut normals
-        {
-            if unit {
-                let squared = dot3(simd, posed.normal, posed.normal);
-                let scale = simd.inverse_sqrt(simd.max(squared, simd.splat(1e-30)));
-                for c in 0..3 {
-                    posed.normal[c] = simd.mul(posed.normal[c], scale);
+impl<T: Stored, P: Program> Blocks<'_, T, P> {
+    #[inline(always)]
+    fn run_moved<S: Simd, const MOVED: bool>(self, simd: S) {
+        let Job {
+            first,
+            count,
+            inputs,
+            target,
+        } = self.job;
+        let coefficients = FrameCoefficients::new(inputs.coefficients);
+        let loop_ = Evaluation::<S, T, P> {
+            simd,
+            skin: self.skin,
+            planes: self.planes,
+            palette: inputs.palette,
+            coefficients: &coefficients,
+            unit: self.skin.normal_length == NormalLength::Unit,
+            program: self.program,
+        };
+        match target {
+            Target::Blocks {
+                positions,
+                normals,
+                stream,
+            } => {
+                let mut normals = normals.filter(|_| P::NORMALS);
+                for k in 0..count {
+                    let block = first + k;
+                    if stream {
+                        loop_.ask_ahead(block);
+                    }
+                    let posed_to = normals.as_mut().map(|n| &mut n[k]);
+                    loop_.block_to::<MOVED>(block, stream, &mut positions[k], posed_to);
+                }
+                if stream {
+                    simd.fence();
                 }
             }
-            store(simd, posed.normal, normals, part, stream);
+            Target::Vertices {
+                mut positions,
+                normals,
+            } => {
+                let mut normals = normals.filter(|_| P::NORMALS);
+                let mut scratch = [[Plane::ZERO; 3]; 2];
+                for k in 0..count {
+                    let [to_positions, to_normals] = &mut scratch;
+                    let to_normals = normals.is_some().then_some(to_normals);
+                    loop_.block_to::<MOVED>(first + k, false, to_positions, to_normals);
+                    positions.write(k, &scratch[0]);
+                    if let Some(normals) = &mut normals {
+                        normals.write(k, &scratch[1]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the blocks of a job have in common.
+struct Evaluation<'a, S, T, P> {
+    simd: S,
+    skin: &'a PackedSkin,
+    planes: &'a [T],
+    palette: &'a [PaletteEntry],
+    coefficients: &'a FrameCoefficients<'a>,
+    unit: bool,
+    program: std::marker::PhantomData<P>,
+}
+
+impl<S: Simd, T: Stored, P: Program> Evaluation<'_, S, T, P> {
+    /// The bones and the planes of a block.
+    #[inline(always)]
+    fn ranges(&self, block: usize) -> (Range<usize>, Range<usize>) {
+        let starts = &self.skin.bone_starts[block..block + 2];
+        let bones = starts[0] as usize..starts[1] as usize;
+        let first = P::FIXED * block + P::PER_BONE * bones.start;
+        let last = P::FIXED * (block + 1) + P::PER_BONE * bones.end;
+        (bones, first..last)
+    }
+
+    /// Asks for memory that will be read soon.
+    #[inline(always)]
+    fn ask_ahead(&self, block: usize) {
+        let (_, planes) = self.ranges(block);
+        if let Some(soon) = self.planes.get(planes.start + AHEAD..planes.end + AHEAD) {
+            for plane in soon {
+                self.simd.prefetch(plane);
+            }
+        }
+    }
+
+    /// Evaluates one block and stores it. `MOVED` is false where no block of the skin has corrections.
+    #[inline(always)]
+    fn block_to<const MOVED: bool>(
+        &self,
+        block: usize,
+        stream: bool,
+        positions: &mut BlockXyz,
+        mut normals: Option<&mut BlockXyz>,
+    ) {
+        let simd = self.simd;
+        let (bones, planes) = self.ranges(block);
+        let corrections = match MOVED {
+            true => self.skin.corrections.of_block(block, self.coefficients),
+            false => self.skin.corrections.of_no_block(self.coefficients),
+        };
+        let view = BlockView {
+            planes: &self.planes[planes],
+            bones: &self.skin.bones[bones],
+            corrections,
+            palette: self.palette,
+        };
+        for part in 0..BLOCK / S::WIDTH {
+            let mut posed = P::block(simd, view, part);
+            store(simd, posed.position, positions, part, stream);
+            if let Some(normals) = &mut normals {
+                if self.unit {
+                    let squared = dot3(simd, posed.normal, posed.normal);
+                    let scale = simd.inverse_sqrt(simd.max(squared, simd.splat(1e-30)));
+                    for c in 0..3 {
+                        posed.normal[c] = simd.mul(posed.normal[c], scale);
+                    }
+                }
+                store(simd, posed.normal, normals, part, stream);
+            }
         }
     }
 }
 
 #[inline(always)]
 fn store<S: Simd>(simd: S, xyz: [S::F; 3], to: &mut BlockXyz, part: usize, stream: bool) {
-    for c in 0..3 {
-        match stream {
-            true => simd.stream(xyz[c], &mut to[c], part),
-            false => simd.store(xyz[c], &mut to[c], part),
-        }
+    match stream {
+        true => (0..3).for_each(|c| simd.stream(xyz[c], &mut to[c], part)),
+        false => (0..3).for_each(|c| simd.store(xyz[c], &mut to[c], part)),
     }
 }

@@ -70,7 +70,7 @@ impl<const NORMALS: bool> Program for Ssd<NORMALS> {
                     m[c] = simd.fma(weight, simd.splat(columns[c][row]), m[c]);
                 }
             }
-            posed.position[row] = simd.add(dot3(simd, [m[0], m[1], m[2]], v), m[3]);
+            posed.position[row] = dot3_add(simd, [m[0], m[1], m[2]], v, m[3]);
             if NORMALS {
                 let n = xyz(simd, fixed, 3, part);
                 posed.normal[row] = dot3(simd, [m[0], m[1], m[2]], n);
@@ -108,7 +108,7 @@ impl<const NORMALS: bool> Program for MultiWeight<NORMALS> {
                     m[c] = simd.fma(weight, simd.splat(columns[c][row]), m[c]);
                 }
             }
-            posed.position[row] = simd.add(dot3(simd, [m[0], m[1], m[2]], v), m[3]);
+            posed.position[row] = dot3_add(simd, [m[0], m[1], m[2]], v, m[3]);
             if NORMALS {
                 let n = xyz(simd, fixed, 3, part);
                 posed.normal[row] = dot3(simd, [m[0], m[1], m[2]], n);
@@ -259,6 +259,13 @@ fn corrected_rest<S: Simd, T: Stored>(
 #[inline(always)]
 pub(super) fn dot3<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
     simd.fma(a[0], b[0], simd.fma(a[1], b[1], simd.mul(a[2], b[2])))
+}
+
+/// `a · b + start`.
+#[inline(always)]
+fn dot3_add<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3], start: S::F) -> S::F {
+    let sum = simd.fma(a[2], b[2], start);
+    simd.fma(a[0], b[0], simd.fma(a[1], b[1], sum))
 }
 
 #[inline(always)]
