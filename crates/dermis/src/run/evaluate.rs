@@ -299,8 +299,8 @@ struct Blocks<'a, T, P> {
 }
 
 impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
-    /// What is the same for all blocks is asked once, not for every one of them: that takes a fifth of the time of
-    /// linear blend skinning.
+    /// What is the same for all blocks is asked once: asked of every block it took an eighth of the time of linear
+    /// blend skinning, and a quarter where the results go to the caller's order.
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         match self.skin.corrections.are_none() {
@@ -320,7 +320,7 @@ impl<T: Stored, P: Program> Blocks<'_, T, P> {
             target,
         } = self.job;
         let coefficients = FrameCoefficients::new(inputs.coefficients);
-        let loop_ = Evaluation::<S, T, P> {
+        let evaluation = Evaluation::<S, T, P> {
             simd,
             skin: self.skin,
             planes: self.planes,
@@ -339,10 +339,10 @@ impl<T: Stored, P: Program> Blocks<'_, T, P> {
                 for k in 0..count {
                     let block = first + k;
                     if stream {
-                        loop_.ask_ahead(block);
+                        evaluation.ask_ahead(block);
                     }
                     let posed_to = normals.as_mut().map(|n| &mut n[k]);
-                    loop_.block_to::<MOVED>(block, stream, &mut positions[k], posed_to);
+                    evaluation.block_to::<MOVED>(block, stream, &mut positions[k], posed_to);
                 }
                 if stream {
                     simd.fence();
@@ -357,7 +357,7 @@ impl<T: Stored, P: Program> Blocks<'_, T, P> {
                 for k in 0..count {
                     let [to_positions, to_normals] = &mut scratch;
                     let to_normals = normals.is_some().then_some(to_normals);
-                    loop_.block_to::<MOVED>(first + k, false, to_positions, to_normals);
+                    evaluation.block_to::<MOVED>(first + k, false, to_positions, to_normals);
                     positions.write(k, &scratch[0]);
                     if let Some(normals) = &mut normals {
                         normals.write(k, &scratch[1]);

@@ -101,6 +101,8 @@ pub(super) trait Simd: Copy {
     type F: Copy;
     /// How many numbers `F` holds: a divisor of [`BLOCK`].
     const WIDTH: usize;
+    /// True when a 3x4 matrix of sums fits into the registers beside what is added to it.
+    const TWELVE_SUMS: bool = false;
 
     fn splat(self, x: f32) -> Self::F;
     fn load(self, from: &Plane, part: usize) -> Self::F;
@@ -403,6 +405,7 @@ macro_rules! direct {
 impl Simd for Avx512 {
     type F = __m512;
     const WIDTH: usize = 16;
+    const TWELVE_SUMS: bool = true;
 
     direct!(add, _mm512_add_ps, a, b);
     direct!(sub, _mm512_sub_ps, a, b);
