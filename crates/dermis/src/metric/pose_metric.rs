@@ -145,7 +145,7 @@ impl PoseMetric {
     /// let skin = dermis::fit::fit_ssd(&arm.examples, &[0, 10, 20], &Default::default(),
     ///     &dermis::progress::Silent)?.skin.to_linear()?;
     /// let dermis::VertexProgram::Linear(program) = &skin.program else { unreachable!() };
-    /// let last = SurfacePoint::Vertex(skin.vertex_count() - 1);
+    /// let last = SurfacePoint::Vertex(skin.vertex_count() as u32 - 1);
     /// let s = between(program, SurfacePoint::Vertex(0), last)?;
     ///
     /// let seen = dermis::rig::joint_statistics(&skin.skeleton, &poses);
