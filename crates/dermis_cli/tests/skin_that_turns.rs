@@ -115,13 +115,13 @@ fn a_target_decides_how_many_proxies_there_are() {
         let fit = format!(
             "fit bar.npz -o bar.glb --method rotational-regression --json --target-error {target}"
         );
-        scratch.dermis(&fit)
+        scratch.dermis(&fit).json()
     };
-    let count = |target: &str| number(&fit(target).done().json(), "/proxies/proxies");
+    let count = |target: &str| number(&fit(target), "/proxies/proxies");
     let (coarse, fine) = (count("60%"), count("10%"));
     assert!(coarse < fine, "{coarse} and {fine}");
     // The same in the other unit.
-    let json = fit("20%").done().json();
+    let json = fit("20%");
     let rigid = number(&json, "/overall/eRms") / number(&json, "/overall/envelopingErrorPercent");
     let same = count(&format!("{}", 20.0 * rigid));
     assert_eq!(
@@ -130,14 +130,31 @@ fn a_target_decides_how_many_proxies_there_are() {
         "20% is {}",
         20.0 * rigid
     );
-    let missed = fit("0.0000001");
-    assert_eq!(missed.code, 1, "{missed:#?}");
-    assert!(
-        missed
-            .stderr
-            .contains("target missed: no number of proxy bones"),
-        "{missed:#?}"
-    );
+}
+
+#[test]
+fn a_target_is_missed_when_the_skin_misses_it() {
+    let scratch = folder();
+    for method in ["rotational-regression", "psd --base rotational-regression"] {
+        let fit = |target: &str| {
+            let fit = format!("fit bar.npz -o bar.glb --method {method} --json");
+            scratch.dermis(&format!("{fit} --target-error {target}"))
+        };
+        let mut codes = Vec::new();
+        for target in [100.0, 10.0, 5.0, 2.0, 1.0, 0.5, 1e-7] {
+            let run = fit(&target.to_string());
+            let e_rms = number(&run.json(), "/overall/eRms");
+            assert_eq!(run.code, i32::from(e_rms > target), "{e_rms} in {run:#?}");
+            let remark = format!("target missed: asked E_RMS {target}, the skin has {e_rms:.3} on");
+            assert_eq!(run.stderr.contains(&remark), run.code == 1, "{run:#?}");
+            codes.push(run.code);
+        }
+        assert!(codes.contains(&0) && codes.contains(&1), "both: {codes:?}");
+        let run = fit("0.001%");
+        let percent = number(&run.json(), "/overall/envelopingErrorPercent");
+        let remark = format!("asked an enveloping error of 0.001%, the skin has {percent:.3}% on");
+        assert!(run.code == 1 && run.stderr.contains(&remark), "{run:#?}");
+    }
 }
 
 #[test]

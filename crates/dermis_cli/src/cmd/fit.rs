@@ -16,7 +16,7 @@ use crate::args::{FitArgs, Up};
 use crate::examples::{Prepared, parse_split, prepare_examples};
 use crate::method_args::Target;
 use crate::plan::{Plan, Resolved};
-use crate::report;
+use crate::report::{self, short};
 use crate::talk::{Talk, plural};
 
 /// Influences that every player reads.
@@ -231,26 +231,62 @@ fn check_target(
             ));
             Outcome::ToleranceMissed
         }
-        (Chosen::Asked(Method::RotationalRegression(options)), Some(_)) => {
-            let ProxyCount::TargetError(target) = options.proxies else {
-                return Outcome::Done;
-            };
-            // The second is that of proxies that are moved as well as they can be.
-            let Some(&error) = fitted.round_errors.get(1) else {
-                return Outcome::Done;
-            };
-            let radius = job.prepared.set.unit_ball_radius();
-            let e_rms = 1000.0 * error / 3f64.sqrt() / radius;
-            if e_rms <= target {
-                return Outcome::Done;
-            }
-            talk.remark(format!(
-                "target missed: no number of proxy bones follows the examples to E_RMS {target:.4}; \
-                 with those that there are it is {e_rms:.4}; a lower --rigid-tolerance may reach it"
-            ));
-            Outcome::ToleranceMissed
+        (Chosen::Asked(method), Some(target)) => {
+            check_proxied_skin(job, method, fitted, target, talk)
         }
         _ => Outcome::Done,
+    }
+}
+
+/// Judges the skin as it is written: the fit itself looks only at how well its proxies could be moved.
+fn check_proxied_skin(
+    job: &FitJob<'_>,
+    method: &Method,
+    fitted: &FitReport,
+    target: Target,
+    talk: &Talk,
+) -> Outcome {
+    let proxies = report::rotational_options(method).map(|options| options.proxies);
+    let Some(ProxyCount::TargetError(e_rms)) = proxies else {
+        return Outcome::Done;
+    };
+    let measures = &fitted.overall.total;
+    if measures.e_rms <= e_rms {
+        return Outcome::Done;
+    }
+    let asked_and_found = match (target, measures.enveloping_error_percent) {
+        (Target::Enveloping(asked), Some(found)) => format!(
+            "asked an enveloping error of {asked}%, the skin has {}%",
+            short(found)
+        ),
+        _ => format!(
+            "asked E_RMS {e_rms}, the skin has {}",
+            short(measures.e_rms)
+        ),
+    };
+    let what_may_help = match method {
+        Method::Psd(_) => "",
+        _ => proxied_advice(job, fitted, e_rms),
+    };
+    talk.remark(format!(
+        "target missed: {asked_and_found} on the examples that it was fitted to{what_may_help}"
+    ));
+    Outcome::ToleranceMissed
+}
+
+/// What may bring rotational regression nearer to a target that it has missed.
+fn proxied_advice(job: &FitJob<'_>, fitted: &FitReport, target: f64) -> &'static str {
+    let radius = job.prepared.set.unit_ball_radius();
+    // The second is that of proxies that are moved as well as they can be.
+    match fitted.round_errors.get(1) {
+        None => "; a lower --rigid-tolerance leaves more vertices to proxy bones",
+        Some(ideal) if 1000.0 * ideal / 3f64.sqrt() / radius > target => {
+            "; no number of proxy bones follows the examples to it, but a lower --rigid-tolerance may"
+        }
+        Some(_) => {
+            "; its proxy bones could follow the examples to it, but the turns of joints predict their \
+             motion only so far: a smaller target, or --proxy-bones, brings more of them"
+        }
     }
 }
 

@@ -21,7 +21,8 @@ pub(crate) use decompositions_html::decompositions_html;
 pub(crate) use decompositions_table::{decompositions_json, decompositions_table};
 pub(crate) use html::html;
 pub(crate) use pictures::{Shown, View, choose_examples, picture_rows, single};
-pub(crate) use table::{json, table};
+pub(crate) use proxies::rotational_options;
+pub(crate) use table::{json, short, table};
 
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();

@@ -6,10 +6,10 @@ use dermis::fit::{FitReport, Method, ProxySummary, RotationalOptions, proxy_summ
 use crate::talk::plural;
 
 /// The options of rotational regression, if the method is it or stands on it.
-fn options(method: &Method) -> Option<&RotationalOptions> {
+pub(crate) fn rotational_options(method: &Method) -> Option<&RotationalOptions> {
     match method {
         Method::RotationalRegression(options) => Some(options),
-        Method::Psd(psd) => options(&psd.base),
+        Method::Psd(psd) => rotational_options(&psd.base),
         _ => None,
     }
 }
@@ -21,14 +21,14 @@ pub(super) fn summary(
     fitted: &FitReport,
 ) -> Option<ProxySummary> {
     let everything: Vec<usize> = (0..set.examples().len()).collect();
-    let tolerance = options(method)?.rigid_tolerance;
+    let tolerance = rotational_options(method)?.rigid_tolerance;
     // The skin has been measured on these very examples.
     proxy_summary(&fitted.skin, set, &everything, tolerance).ok()?
 }
 
 /// A sentence for each thing that the method decided.
 pub(super) fn remarks(set: &ExampleSet, method: &Method, fitted: &FitReport) -> Vec<String> {
-    let Some(options) = options(method) else {
+    let Some(options) = rotational_options(method) else {
         return Vec::new();
     };
     let tolerance = format!(

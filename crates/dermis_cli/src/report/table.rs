@@ -96,7 +96,7 @@ pub(super) fn enveloping(m: &Measures) -> Option<String> {
 }
 
 /// Three decimals, or the order of magnitude where those would say only zero.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     match value != 0.0 && value < 5e-4 {
         true => format!("{value:.0e}"),
         false => format!("{value:.3}"),
