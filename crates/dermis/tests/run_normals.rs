@@ -2,8 +2,10 @@
 
 mod run_support;
 
+use dermis::rig::Trs;
 use dermis::run::{
-    InstructionSet, Layout, NormalLength, Normals, Output, PackOptions, PackedSkin, RunError,
+    FrameInputs, InstructionSet, Layout, NormalLength, Normals, Output, PackOptions, PackedProxies,
+    PackedSkeleton, PackedSkin, PaletteEntry, PoseBuffer, RunError,
 };
 use dermis::skin::{Skin, VertexProgram};
 use dermis::{Pose, Rows};
@@ -118,6 +120,61 @@ fn rest_normals_are_moved_by_the_blended_matrix() {
                     let off = shown.distance(expected);
                     assert!(off < allowed, "{kind:?} {set:?}: {shown} is not {expected}");
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn normals_follow_proxies_that_are_placed_in_single_precision() {
+    let size = Size {
+        proxies: 11,
+        corrections: 0,
+        ..SIZE
+    };
+    for kind in [Kind::Ssd, Kind::Linear, Kind::MultiWeight] {
+        let mut dice = Dice::new(6);
+        let (skin, random) = random_skin(&mut dice, size, kind);
+        let rest = unit_vectors(&mut dice, size.vertices);
+        let mut pose = PoseBuffer::new(&skin.skeleton, &skin.default_coefficients());
+        for (id, local) in skin.skeleton.ids().zip(&random.parent_from_bone) {
+            pose.set_local(id, &Trs::from_affine(local).0);
+        }
+        let blends = blends(&skin, &pose.to_pose());
+        for set in InstructionSet::available() {
+            let options = PackOptions {
+                normals: Normals::Rest(rest.clone()),
+                normal_length: NormalLength::AsBlended,
+                instruction_set: Some(set),
+                ..PackOptions::default()
+            };
+            let packed = PackedSkin::new(&skin, &options).expect("packs");
+            let mut matrices = vec![[f32::NAN; 12]; packed.bone_count()];
+            let mut palette = vec![PaletteEntry::default(); packed.bone_count()];
+            let chained = PackedSkeleton::new(&skin.skeleton).palette(&pose, &mut matrices);
+            chained.expect("as many bones");
+            let placed = PackedProxies::new(&skin)
+                .expect("fits")
+                .place(&mut matrices);
+            placed.expect("as many bones");
+            let loaded = packed.load_palette(&matrices, &mut palette);
+            loaded.expect("as many bones");
+            let inputs = FrameInputs {
+                palette: &palette,
+                coefficients: pose.coefficients(),
+            };
+            let mut positions = vec![[f32::NAN; 3]; size.vertices];
+            let mut normals = positions.clone();
+            let out = Output::Vertices {
+                positions: &mut positions,
+                normals: Some(&mut normals),
+            };
+            packed.evaluate(&inputs, out).expect("sizes agree");
+            for ((shown, m), n) in normals.iter().zip(&blends).zip(&rest) {
+                let shown = DVec3::from_array(shown.map(f64::from));
+                let expected = *m * *n;
+                let off = shown.distance(expected);
+                assert!(off < 1e-4, "{kind:?} {set:?}: {shown} is not {expected}");
             }
         }
     }

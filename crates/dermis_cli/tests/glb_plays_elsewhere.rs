@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use clients::{Shown, assert_valid, blender_positions, largest_distance, three_positions};
-use common::{Scratch, quoted};
+use common::{Scratch, bar_document, quoted};
 use dermis::VertexProgram;
 use dermis_io::Document;
 use glam::DVec3;
@@ -153,6 +153,31 @@ fn fitted_characters_play_in_three() {
         };
         for clip in clips {
             assert_plays(&clients, &scratch, output, clip, 25.0);
+        }
+    }
+}
+
+/// A fitted skin with proxies has weights and motions that no made-up one has; others play what was baked.
+#[test]
+fn fitted_proxy_bones_play_in_three() {
+    let Some(clients) = support::node_clients() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    scratch.write("bar.npz", &bar_document());
+    for (method, output) in [
+        ("rotational-regression", "bar.glb"),
+        ("psd --base rotational-regression", "shapes.glb"),
+    ] {
+        let fit = format!("fit bar.npz -o {output} --method {method} --hold-out none");
+        scratch.dermis(&fit).done();
+        let file = scratch.read(output);
+        let skin = file.skin.as_ref().expect("a skin");
+        assert!(skin.proxies.is_some(), "{output}: read back with proxies");
+        let clip = file.clips.first().expect("a clip");
+        // 24 are the frames of the examples, and half-way there are keys, too.
+        for fps in [24.0, 48.0] {
+            assert_plays(&clients, &scratch, output, &clip.name, fps);
         }
     }
 }

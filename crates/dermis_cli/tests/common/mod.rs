@@ -7,8 +7,9 @@ pub(crate) mod psd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dermis::synth::{TubeOptions, tube};
-use dermis::{Example, MeshAnimation, MeshClip, TriMesh};
+use dermis::skin::{SsdProgram, Weight};
+use dermis::synth::{BarOptions, TubeOptions, bar, tube};
+use dermis::{BoneId, Example, MeshAnimation, MeshClip, Skin, TriMesh, VertexProgram};
 use dermis_io::{Document, Frame, WriteOptions};
 use glam::DVec3;
 use serde_json::Value;
@@ -140,6 +141,43 @@ pub(crate) fn tube_document(options: &TubeOptions) -> Document {
         skin: Some(made.truth),
         frames: examples.iter().map(frame).collect(),
         frame_poses: examples.iter().map(|e| e.pose.clone()).collect(),
+        frames_per_second: Some(24.0),
+        ..Document::default()
+    }
+}
+
+/// A bar that bends and twists at its only joint, in twelve poses; its skin says nothing but which bones there are.
+pub(crate) fn bar_document() -> Document {
+    let turn = |k: usize| {
+        let phase = |step: f64| 2.0 * ((k + 1) as f64 * step).fract() - 1.0;
+        DVec3::new(1.6 * phase(0.819), 1.2 * phase(0.671), 1.2 * phase(0.549))
+    };
+    let examples = bar(&BarOptions {
+        ring_count: 25,
+        segment_count: 8,
+        turns: (0..12).map(turn).collect(),
+    })
+    .examples;
+    let first_bone = Weight {
+        bone: BoneId(0),
+        weight: 1.0,
+    };
+    let program = VertexProgram::Ssd(SsdProgram {
+        rest_positions: examples.rest().positions().to_vec(),
+        weights: (0..examples.rest().vertex_count())
+            .map(|_| vec![first_bone])
+            .collect(),
+        corrections: Vec::new(),
+    });
+    let frame = |example: &Example| Frame {
+        name: example.name.clone(),
+        positions: example.positions.clone(),
+    };
+    Document {
+        mesh: examples.rest().clone(),
+        skin: Some(Skin::new(examples.skeleton().clone(), program, Vec::new()).expect("a skin")),
+        frames: examples.examples().iter().map(frame).collect(),
+        frame_poses: examples.examples().iter().map(|e| e.pose.clone()).collect(),
         frames_per_second: Some(24.0),
         ..Document::default()
     }
