@@ -164,11 +164,13 @@ docs/guide/subdivide.md.")]
     #[command(after_help = "\
 Examples:
   dermis bench skin.glb
+  dermis bench skin.glb --against ssd.glb --threads 1
   dermis bench --vertices 4000000 --json
 
 Without a file, a body made by formula is timed. Times are the best of several runs. The bytes that
-an evaluation moves are compared with what this machine copies, measured in the same run. Of a skin with
-proxy bones whole frames are timed, too, and compared with linear blend skinning on the other bones.")]
+an evaluation moves are compared with what this machine copies, measured in the same run. Of a skin
+with proxy bones whole frames are timed, too, and compared with linear blend skinning that has as
+many influences on the other bones; --against compares them with another skin of the mesh.")]
     Bench(BenchArgs),
     /// Make a character that linear blend skinning cannot match, fit it, and show the result.
     #[command(after_help = "Example:\n  dermis demo my_demo")]
@@ -553,6 +555,10 @@ pub(crate) struct BenchArgs {
     /// A file with a skin.
     #[arg(value_name = "SKIN", conflicts_with_all = ["vertices", "influences", "bones", "proxies"])]
     pub(crate) skin: Option<PathBuf>,
+    /// Another skin of the same mesh, such as one fitted with --method ssd: whole frames of both, from poses to
+    /// positions and normals, are timed in turn.
+    #[arg(long, value_name = "OTHER", requires = "skin")]
+    pub(crate) against: Option<PathBuf>,
     /// Vertices of the made-up body.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = parse_positive)]
     pub(crate) vertices: usize,

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, number};
+use common::{SMALL_TUBE, Scratch, bar_document, number, tube_document};
 
 #[test]
 fn every_program_is_timed_and_the_numbers_agree_with_each_other() {
@@ -82,4 +82,67 @@ fn whole_frames_with_proxies_are_compared_with_linear_blend_skinning() {
     let times = number(&report, "/wholeFrame/rows/0/timesLinearBlend");
     assert!(0.0 < place && 0.0 < plain, "time passes: {report}");
     assert!((frame / plain / times - 1.0).abs() < 1e-6, "{report}");
+}
+
+#[test]
+fn more_proxies_than_a_skeleton_holds_are_refused() {
+    for (flags, sentence) in [
+        (
+            "--proxies 70000",
+            "--proxies 70000: a skeleton has at most 65535 bones and each proxy is two of them, so that \
+             beside 100 others there is room for 32717",
+        ),
+        (
+            "--bones 70000",
+            "--bones 70000: a skeleton has at most 65535 bones",
+        ),
+    ] {
+        let run = Scratch::new().dermis(&format!("bench --vertices 100 {flags}"));
+        assert_eq!(run.code, 2, "{run:#?}");
+        assert!(run.stderr.contains(sentence), "{run:#?}");
+    }
+}
+
+#[test]
+fn whole_frames_are_compared_with_those_of_another_fit() {
+    let scratch = Scratch::new();
+    scratch.write("bar.npz", &bar_document());
+    scratch.write("tube.npz", &tube_document(&SMALL_TUBE));
+    for (input, output, method) in [
+        ("bar.npz", "turning.glb", "rotational-regression"),
+        ("bar.npz", "shapes.glb", "psd"),
+        ("bar.npz", "ssd.glb", "ssd"),
+        ("tube.npz", "tube.glb", "ssd"),
+    ] {
+        scratch
+            .dermis(&format!(
+                "fit {input} -o {output} --method {method} --hold-out none"
+            ))
+            .done();
+    }
+    let report = scratch
+        .dermis("bench turning.glb --against ssd.glb --json --quiet")
+        .done()
+        .json();
+    assert_eq!(report["against"]["file"], "ssd.glb", "{report}");
+    assert_eq!(number(&report, "/against/bones"), 2.0, "without proxies");
+    let of = |name: &str| number(&report, &format!("/against/rows/0/{name}"));
+    let times = of("microseconds") / of("otherMicroseconds");
+    assert!((times / of("timesOther") - 1.0).abs() < 1e-6, "{report}");
+    // Any two skins, not only those with proxies.
+    let text = scratch
+        .dermis("bench shapes.glb --against ssd.glb --threads 1")
+        .done()
+        .stdout;
+    assert!(
+        text.contains("times ssd.glb (") && text.contains("ssd.glb: 2 bones"),
+        "{text}"
+    );
+    let run = scratch.dermis("bench turning.glb --against tube.glb");
+    assert_eq!(run.code, 2, "{run:#?}");
+    let sentence = "tube.glb: --against takes a skin of the same mesh, but this one has 98 vertices and \
+                    the other 202";
+    assert!(run.stderr.contains(sentence), "{run:#?}");
+    let run = scratch.dermis("bench --against ssd.glb");
+    assert_eq!(run.code, 2, "{run:#?}");
 }

@@ -1,6 +1,7 @@
 //! `dermis bench`: how fast a skin is on this machine, and how fast the machine could be.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -13,6 +14,7 @@ use dermis::synth::{BodyOptions, ProxyOptions, body, proxied};
 use dermis::{Pose, Skin, TriMesh, VertexProgram};
 use serde::Serialize;
 
+use super::bench_against::{self, Against};
 use super::bench_frame::{self, WholeFrame};
 use super::{cost_model, skin_of};
 use crate::Outcome;
@@ -34,6 +36,9 @@ struct Report {
     /// Of a skin with proxy bones.
     #[serde(skip_serializing_if = "Option::is_none")]
     whole_frame: Option<WholeFrame>,
+    /// With `--against`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<Against>,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,6 +59,13 @@ struct Row {
     padding: f64,
 }
 
+/// A skin to time, with its mesh and a pose.
+pub(super) struct Subject {
+    pub(super) mesh: TriMesh,
+    pub(super) skin: Skin,
+    pub(super) pose: Pose,
+}
+
 /// A skin packed one way.
 pub(super) struct Case {
     pub(super) program: &'static str,
@@ -66,11 +78,21 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if args.cost_model {
         return cost_model::run(args, talk);
     }
-    let (mesh, skin, pose) = subject(args, talk)?;
+    let subject = subject(args, talk)?;
+    let Subject { mesh, skin, pose } = &subject;
     if skin.vertex_count() == 0 {
         bail!("there is no vertex to move");
     }
-    let cases = cases(&mesh, &skin)?;
+    // Before anything is timed: a file that does not fit should not be heard of a minute later.
+    let other = match &args.against {
+        Some(path) => {
+            let other = read_subject(path, talk)?;
+            bench_against::check(&subject, &other, path)?;
+            Some((path, other))
+        }
+        None => None,
+    };
+    let cases = cases(mesh, skin)?;
     let mut rows = Vec::new();
     let threads = rayon::current_num_threads();
     let total = 3 * cases.len();
@@ -91,7 +113,7 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             };
             rows.push(time(
                 case,
-                &pose,
+                pose,
                 &options,
                 if threaded { threads } else { 1 },
             )?);
@@ -100,12 +122,16 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let report = Report {
         vertices: skin.vertex_count(),
         bones: skin.skeleton.bone_count(),
-        mean_influences: dermis::measure::Cost::of(&skin).mean_influences,
+        mean_influences: dermis::measure::Cost::of(skin).mean_influences,
         instructions: format!("{:?}", InstructionSet::best()),
         threads,
-        plain_ns_per_vertex: time_plain(&skin, &pose)?,
+        plain_ns_per_vertex: time_plain(skin, pose)?,
         rows,
-        whole_frame: bench_frame::time(&mesh, &skin, &pose, talk)?,
+        whole_frame: bench_frame::time(mesh, skin, pose, talk)?,
+        against: match &other {
+            Some((path, other)) => Some(bench_against::time(&subject, other, path, talk)?),
+            None => None,
+        },
     };
     talk.clear();
     let text = match args.json {
@@ -117,8 +143,9 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 }
 
 /// What is timed: a file's skin in the middle of its first clip, or a body made by formula.
-fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<(TriMesh, Skin, Pose)> {
+fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Subject> {
     let Some(path) = &args.skin else {
+        check_bone_count(args)?;
         let body = body(&BodyOptions {
             vertex_count: args.vertices,
             influences: args.influences,
@@ -136,8 +163,35 @@ fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<(TriMesh, Skin, Pose
                 proxied(&body.skin, &options)
             }
         };
-        return Ok((body.mesh, skin, body.pose));
+        return Ok(Subject {
+            mesh: body.mesh,
+            skin,
+            pose: body.pose,
+        });
     };
+    read_subject(path, talk)
+}
+
+/// One sentence where bones and proxies together are more than a skeleton has.
+fn check_bone_count(args: &BenchArgs) -> anyhow::Result<()> {
+    const MOST: usize = u16::MAX as usize;
+    let bones = args.bones;
+    if bones > MOST {
+        bail!("--bones {bones}: a skeleton has at most {MOST} bones");
+    }
+    // A proxy is a bone and its carrier.
+    let most_proxies = (MOST - bones) / 2;
+    if args.proxies > most_proxies {
+        bail!(
+            "--proxies {}: a skeleton has at most {MOST} bones and each proxy is two of them, so that \
+             beside {bones} others there is room for {most_proxies}",
+            args.proxies
+        );
+    }
+    Ok(())
+}
+
+fn read_subject(path: &Path, talk: &Talk) -> anyhow::Result<Subject> {
     let document = dermis_io::read(path)?;
     talk.remark_notes(&document);
     let skin = skin_of(&document)?.clone();
@@ -146,7 +200,11 @@ fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<(TriMesh, Skin, Pose
         ([], [.., last]) => last.clone(),
         ([], []) => skin.skeleton.default_pose(),
     };
-    Ok((document.mesh, skin, pose))
+    Ok(Subject {
+        mesh: document.mesh,
+        skin,
+        pose,
+    })
 }
 
 /// The skin as every vertex program that can hold it.
@@ -296,5 +354,6 @@ fn table(report: &Report) -> String {
             .to_owned(),
     );
     lines.extend(report.whole_frame.iter().flat_map(WholeFrame::lines));
+    lines.extend(report.against.iter().flat_map(Against::lines));
     lines.join("\n")
 }

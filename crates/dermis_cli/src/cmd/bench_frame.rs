@@ -11,8 +11,8 @@ use dermis::mesh::vertex_normals;
 use dermis::rig::{ProxyBones, Trs};
 use dermis::run::timing::{TimedOutput, TimingOptions, best_time};
 use dermis::run::{
-    BlockXyz, FrameInputs, Mat3x4, Normals, Output, PackOptions, PackedProxies, PackedSkeleton,
-    PackedSkin, PaletteEntry, Plane, PoseBuffer,
+    BlockXyz, FrameInputs, Mat3x4, Normals, Output, PackOptions, PackedDrivers, PackedProxies,
+    PackedSkeleton, PackedSkin, PaletteEntry, Plane, PoseBuffer,
 };
 use dermis::skin::{SsdProgram, Weight};
 use dermis::{BoneId, Pose, Skeleton, Skin, TriMesh, VertexProgram};
@@ -68,24 +68,21 @@ pub(super) fn time(
     };
     let plain = on_posed_bones(skin, program, proxies)?;
     let normals = vertex_normals(mesh.positions(), mesh.triangles());
-    let mut with = Character::new(skin, pose, &normals)?;
-    let mut without = Character::new(&plain, pose, &normals)?;
+    let mut characters = [
+        Character::new(skin, pose, &normals)?,
+        Character::new(&plain, pose, &normals)?,
+    ];
     let mut place = f64::INFINITY;
     let mut thread_counts = vec![1, rayon::current_num_threads()];
     thread_counts.dedup();
     let mut rows = Vec::new();
     for threads in thread_counts {
-        let mut best = [f64::INFINITY; 2];
+        let [microseconds, linear_blend_microseconds] =
+            best_frames(&mut characters, threads, talk)?;
         for _ in 0..ROUNDS {
-            talk.check_stopped()?;
-            for (best, character) in best.iter_mut().zip([&mut with, &mut without]) {
-                let seconds = best_time(&ROUND, || character.frame(threads > 1));
-                *best = best.min(1e6 * seconds);
-            }
-            let seconds = best_time(&ROUND, || with.place());
+            let seconds = best_time(&ROUND, || characters[0].place());
             place = place.min(1e6 * seconds);
         }
-        let [microseconds, linear_blend_microseconds] = best;
         rows.push(FrameRow {
             threads,
             microseconds,
@@ -107,6 +104,23 @@ pub(super) fn time(
         matrix_bytes: 4 * (proxies.from_patches.len() + proxies.from_sources.len()),
         weight_bytes: (4 + index) * program.weights.items().len(),
     }))
+}
+
+/// Microseconds of a frame of each of two characters, the best of several rounds in turn.
+pub(super) fn best_frames(
+    characters: &mut [Character; 2],
+    threads: usize,
+    talk: &Talk,
+) -> anyhow::Result<[f64; 2]> {
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..ROUNDS {
+        talk.check_stopped()?;
+        for (best, character) in best.iter_mut().zip(characters.iter_mut()) {
+            let seconds = best_time(&ROUND, || character.frame(threads > 1));
+            *best = best.min(1e6 * seconds);
+        }
+    }
+    Ok(best)
 }
 
 /// The same mesh on the bones that are posed, with as many influences per vertex while there are as many.
@@ -165,7 +179,8 @@ fn followed_bones(proxies: &ProxyBones, proxy: usize, posed_count: usize) -> Vec
 }
 
 /// A skin with everything that one character needs for a frame.
-struct Character {
+pub(super) struct Character {
+    drivers: PackedDrivers,
     skeleton: PackedSkeleton,
     proxies: PackedProxies,
     packed: PackedSkin,
@@ -177,7 +192,7 @@ struct Character {
 }
 
 impl Character {
-    fn new(skin: &Skin, posed: &Pose, normals: &[DVec3]) -> anyhow::Result<Self> {
+    pub(super) fn new(skin: &Skin, posed: &Pose, normals: &[DVec3]) -> anyhow::Result<Self> {
         let options = PackOptions {
             normals: Normals::Rest(normals.to_vec()),
             ..PackOptions::default()
@@ -189,6 +204,7 @@ impl Character {
         }
         let zero = [Plane::ZERO; 3];
         Ok(Self {
+            drivers: PackedDrivers::new(skin)?,
             skeleton: PackedSkeleton::new(&skin.skeleton),
             proxies: PackedProxies::new(skin)?,
             pose,
@@ -206,6 +222,8 @@ impl Character {
     }
 
     fn frame(&mut self, threaded: bool) {
+        let driven = self.drivers.drive(&mut self.pose);
+        driven.expect("made for this skin");
         let chained = self.skeleton.palette(&self.pose, &mut self.matrices);
         chained.expect("a matrix per bone");
         self.place();

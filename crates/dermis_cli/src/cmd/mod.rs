@@ -1,6 +1,7 @@
 //! One file per command: checks the arguments, calls the library, prints the result.
 
 pub(crate) mod bench;
+mod bench_against;
 mod bench_frame;
 pub(crate) mod bounds;
 pub(crate) mod compare;
