@@ -319,7 +319,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["decompose", "target_error"], help_heading = PROXIES)]
     pub(crate) proxy_bones: Vec<usize>,
     /// As few proxy bones as could follow the training examples to this E_RMS, or to an enveloping error such as 5%
-    #[arg(long, value_name = "E_RMS", value_parser = parse_target, conflicts_with = "decompose", help_heading = PROXIES)]
+    #[arg(long, value_name = "ERROR", value_parser = parse_target, allow_negative_numbers = true, conflicts_with = "decompose", help_heading = PROXIES)]
     pub(crate) target_error: Option<Target>,
     #[command(flatten)]
     pub(crate) proxies: ProxyArgs,

@@ -11,6 +11,7 @@ const FREE: &str = "For animation-space and mwe";
 const SHAPES: &str = "For psd and eigenskin";
 pub(crate) const PROXIES: &str = "For rotational-regression, and psd on it";
 const AUTO: &str = "For auto";
+const TARGET: &str = "For auto, rotational-regression, and psd on it";
 
 /// The method of a fit. Flags that only some methods have are optional here, so that one given to
 /// another method can be refused.
@@ -73,17 +74,19 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "N", help_heading = SHAPES)]
     pub(crate) shapes_per_joint: Option<usize>,
     /// How many proxy bones carry the skin that turns [default: one for every 128 vertices, 8 to 60]
-    #[arg(long, value_name = "N", conflicts_with = "target_error", help_heading = PROXIES)]
+    #[arg(long, value_name = "N", value_parser = parse_one_count, allow_negative_numbers = true,
+        conflicts_with = "target_error", help_heading = PROXIES)]
     pub(crate) proxy_bones: Option<usize>,
     #[command(flatten)]
     pub(crate) proxies: ProxyArgs,
     /// Largest skin to choose, in bytes per vertex
     #[arg(long, value_name = "BYTES", help_heading = AUTO)]
     pub(crate) max_bytes_per_vertex: Option<f64>,
-    /// The held-out E_RMS to reach with as few bytes as possible; if none does the best is taken and
-    /// the exit code is 1. For rotational-regression: as few proxy bones as could follow the training examples to
-    /// it, or to an enveloping error such as 5%
-    #[arg(long, value_name = "E_RMS", value_parser = parse_target, help_heading = AUTO)]
+    /// The error to reach. For auto a held-out E_RMS, with as few bytes as possible; for rotational-regression an
+    /// E_RMS on the examples, or an enveloping error such as 5%, with as few proxy bones as could follow them to it.
+    /// If the skin misses it, it is written all the same and the exit code is 1
+    #[arg(long, value_name = "ERROR", value_parser = parse_target, allow_negative_numbers = true,
+        help_heading = TARGET)]
     pub(crate) target_error: Option<Target>,
 }
 
@@ -148,6 +151,15 @@ fn method_or_auto() -> PossibleValuesParser {
     let methods = Method::all(1);
     let keys = methods.iter().map(Method::key).chain(["auto"]);
     PossibleValuesParser::new(keys.collect::<Vec<_>>())
+}
+
+/// A number whose range is for the plan to check.
+fn parse_one_count(text: &str) -> Result<usize, String> {
+    let expected = match text.contains(',') {
+        true => "expected one whole number; several, separated by commas, are for dermis compare",
+        false => "expected a whole number of at least 1",
+    };
+    text.parse().map_err(|_| expected.to_owned())
 }
 
 pub(crate) fn parse_target(text: &str) -> Result<Target, String> {

@@ -122,7 +122,7 @@ impl Target {
         let (Self::Rms(error) | Self::Enveloping(error)) = self;
         if !(error > 0.0 && error.is_finite()) {
             bail!(
-                "--target-error: {error} is not above 0; expected an E_RMS such as 1.5, or an enveloping \
+                "--target-error: {error} is not a finite number above 0; expected an E_RMS such as 1.5, or an enveloping \
                  error such as 5%"
             );
         }
@@ -205,7 +205,14 @@ fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
                 [] => (*last).to_owned(),
                 _ => format!("{} and {last}", others.join(", ")),
             };
-            bail!("{flag} belongs to --method {list}, not to {chosen}");
+            let with_base = match methods
+                .iter()
+                .find(|m| !SHAPES.contains(m) && **m != "auto")
+            {
+                Some(base) if SHAPES.contains(&chosen) => format!(" unless --base {base}"),
+                _ => String::new(),
+            };
+            bail!("{flag} belongs to --method {list}, not to {chosen}{with_base}");
         }
     }
     if args.lambda.is_some() && args.solver.is_some() {
@@ -446,7 +453,18 @@ mod tests {
             ),
             (
                 "--method psd --proxy-bones 30",
-                "--proxy-bones belongs to --method rotational-regression, not to psd",
+                "--proxy-bones belongs to --method rotational-regression, not to psd unless --base \
+                 rotational-regression",
+            ),
+            (
+                "--method rotational-regression --target-error -1",
+                "--target-error: -1 is not a finite number above 0; expected an E_RMS such as 1.5, or an \
+                 enveloping error such as 5%",
+            ),
+            (
+                "--method rotational-regression --target-error inf",
+                "--target-error: inf is not a finite number above 0; expected an E_RMS such as 1.5, or an \
+                 enveloping error such as 5%",
             ),
             (
                 "--method rotational-regression --proxy-bones 0",
@@ -505,7 +523,7 @@ mod tests {
         );
         assert_eq!(
             text("--method psd --delta 0.1"),
-            "--delta belongs to --method animation-space, not to psd"
+            "--delta belongs to --method animation-space, not to psd unless --base animation-space"
         );
         assert!(
             plan("--method psd --base animation-space --delta 0.1").is_ok(),

@@ -2,51 +2,12 @@
 
 mod common;
 
-use common::{SMALL_TUBE, Scratch, number, tube_document};
-use dermis::synth::{BarOptions, bar};
-use dermis::{Example, Skin, VertexProgram};
-use dermis_io::{Document, Frame};
-use glam::DVec3;
+use common::{SMALL_TUBE, Scratch, bar_document, number, tube_document};
 
 /// A folder with a bar that bends and twists.
 fn folder() -> Scratch {
-    let turn = |k: usize| {
-        let phase = |step: f64| 2.0 * ((k + 1) as f64 * step).fract() - 1.0;
-        DVec3::new(1.6 * phase(0.819), 1.2 * phase(0.671), 1.2 * phase(0.549))
-    };
-    let examples = bar(&BarOptions {
-        ring_count: 25,
-        segment_count: 8,
-        turns: (0..12).map(turn).collect(),
-    })
-    .examples;
-    let count = examples.rest().vertex_count();
-    let program = VertexProgram::Ssd(dermis::skin::SsdProgram {
-        rest_positions: examples.rest().positions().to_vec(),
-        weights: (0..count)
-            .map(|_| {
-                vec![dermis::skin::Weight {
-                    bone: dermis::BoneId(0),
-                    weight: 1.0,
-                }]
-            })
-            .collect(),
-        corrections: Vec::new(),
-    });
-    let frame = |example: &Example| Frame {
-        name: example.name.clone(),
-        positions: example.positions.clone(),
-    };
-    let document = Document {
-        mesh: examples.rest().clone(),
-        skin: Some(Skin::new(examples.skeleton().clone(), program, Vec::new()).expect("a skin")),
-        frames: examples.examples().iter().map(frame).collect(),
-        frame_poses: examples.examples().iter().map(|e| e.pose.clone()).collect(),
-        frames_per_second: Some(24.0),
-        ..Document::default()
-    };
     let scratch = Scratch::new();
-    scratch.write("bar.npz", &document);
+    scratch.write("bar.npz", &bar_document());
     scratch
 }
 
@@ -227,7 +188,24 @@ fn what_cannot_be_is_refused_in_one_sentence() {
         ),
         (
             "fit bar.npz -o x.glb --method rotational-regression --target-error 0%",
-            "--target-error: 0 is not above 0; expected an E_RMS such as 1.5, or an enveloping error",
+            "--target-error: 0 is not a finite number above 0; expected an E_RMS such as 1.5, or an \
+             enveloping error",
+        ),
+        (
+            "compare bar.npz --target-error -1",
+            "--target-error: -1 is not a finite number above 0",
+        ),
+        (
+            "fit bar.npz -o x.glb --method rotational-regression --proxy-bones -3",
+            "invalid value '-3' for '--proxy-bones <N>': expected a whole number of at least 1",
+        ),
+        (
+            "fit bar.npz -o x.glb --method rotational-regression --proxy-bones 10,20",
+            "expected one whole number; several, separated by commas, are for dermis compare",
+        ),
+        (
+            "fit bar.npz -o x.glb --method psd --proxy-bones 10",
+            "not to psd unless --base rotational-regression",
         ),
         (
             "fit bar.npz -o x.glb --proxy-bones 10",
@@ -255,6 +233,13 @@ fn eigenskin_is_pose_space_deformation_with_few_shapes() {
     assert_eq!(json["methods"][1]["method"], "eigenskin");
     assert!(bytes(1) < bytes(0), "fewer shapes: {json:#}");
     let skin = scratch.read("skins/eigenskin.glb").skin.expect("a skin");
+    let text = scratch.dermis("fit bar.npz -o bar.glb --method psd").done();
+    assert!(
+        text.stdout
+            .lines()
+            .any(|l| l.starts_with("smoothing ") && l.ends_with(" (--smoothing)")),
+        "in the words of its own flag: {text:#?}"
+    );
     let shapes: Vec<usize> = skin.drivers.iter().map(|d| d.weights.len()).collect();
     assert_eq!(shapes, [5], "five of the only joint");
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Context;
-use dermis::fit::{Choice, FitReport, RepeatedPose};
+use dermis::fit::{AnimSpaceOptions, Choice, FitReport, Method, RepeatedPose, Smoothing};
 use dermis::measure::Measures;
 use serde_json::{Value, json};
 
@@ -50,9 +50,16 @@ pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport) -> String {
         fitted.fit_seconds
     ));
     if let Some(smoothing) = fitted.smoothing {
-        line(format_args!(
-            "smoothing {smoothing} (delta, or lambda where each vertex is fitted alone)"
-        ));
+        let flag = match job.method() {
+            Method::Psd(_) => "--smoothing",
+            Method::MultiWeight(_) => "--lambda",
+            Method::AnimSpace(AnimSpaceOptions {
+                smoothing: Smoothing::Ridge { .. },
+                ..
+            }) => "--lambda",
+            _ => "--delta",
+        };
+        line(format_args!("smoothing {smoothing} ({flag})"));
     }
     if let Chosen::Best(choice) = &job.choice {
         line(format_args!(
