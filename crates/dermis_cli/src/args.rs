@@ -131,7 +131,12 @@ Examples:
   dermis stats fox.glb
   dermis stats fox.glb --clip Run --clip Walk -o fox_stats.glb
   dermis stats hero.glb --limits limits.toml -o hero_limits.glb
+  dermis stats hero.glb --limits arms.toml --clip Run -o hero_run.glb
   dermis stats hero.glb --uniform --json
+
+Limits and clips mix joint by joint: joints that the limits file names are spread evenly over their
+limits, and with others = \"seen\", or --clip, the rest do what the clips show. With others = \"free\"
+they turn every way, with others = \"fixed\" not at all.
 
 Distances over all poses and bounds are made from it: see docs/guide/bounds.md.")]
     Stats(StatsArgs),

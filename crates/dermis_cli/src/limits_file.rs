@@ -12,18 +12,17 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitsText {
-    /// What joints do that are not named.
-    #[serde(default)]
-    others: Others,
+    /// What joints do that are not named; free unless the caller knows better.
+    others: Option<Others>,
     #[serde(default)]
     joint: Vec<JointText>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// What joints do that a file does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Others {
+pub(crate) enum Others {
     /// Turn every way.
-    #[default]
     Free,
     /// Stay as they rest.
     Fixed,
@@ -61,6 +60,16 @@ enum TurnText {
     Ball,
 }
 
+/// Limits for every posed bone of a skin, and where each comes from.
+#[derive(Debug)]
+pub(crate) struct ReadLimits {
+    pub(crate) limits: Vec<JointLimits>,
+    /// Whether the file names the joint, bone by bone.
+    pub(crate) named: Vec<bool>,
+    /// What the other joints do, when the file says so.
+    pub(crate) others: Option<Others>,
+}
+
 /// Limits for every posed bone of a skin, as the file says. Turns are counted from the rest pose.
 ///
 /// `seen` is what joints did in the clips, for `others = "seen"`; `free` what they may do without
@@ -71,12 +80,23 @@ pub(crate) fn read(
     seen: &[JointLimits],
     free: &[JointLimits],
 ) -> anyhow::Result<Vec<JointLimits>> {
+    Ok(read_named(path, skin, seen, free, Others::Free)?.limits)
+}
+
+/// As [`read`], with what the file names; `unsaid` is what joints do that it says nothing about.
+pub(crate) fn read_named(
+    path: &Path,
+    skin: &Skin,
+    seen: &[JointLimits],
+    free: &[JointLimits],
+    unsaid: Others,
+) -> anyhow::Result<ReadLimits> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("{}: the limits cannot be read", path.display()))?;
     let parsed: LimitsText = toml_edit::de::from_str(&text)
         .with_context(|| format!("{}: expected joint limits", path.display()))?;
     let rest = skin.skeleton.rest_pose().parent_from_bone;
-    let mut limits: Vec<JointLimits> = match parsed.others {
+    let mut limits: Vec<JointLimits> = match parsed.others.unwrap_or(unsaid) {
         Others::Free => free.to_vec(),
         Others::Fixed => (skin.skeleton.ids().zip(&rest))
             .map(|(bone, local)| JointLimits::fixed(bone, local))
@@ -102,7 +122,11 @@ pub(crate) fn read(
         found.check().with_context(about)?;
         limits[bone.index()] = found;
     }
-    Ok(limits)
+    Ok(ReadLimits {
+        limits,
+        named,
+        others: parsed.others,
+    })
 }
 
 fn joint_limits(

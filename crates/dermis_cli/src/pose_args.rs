@@ -10,10 +10,12 @@ pub(crate) struct StatsArgs {
     /// A file with a skin.
     #[arg(value_name = "SKIN")]
     pub(crate) skin: PathBuf,
-    /// A clip to take poses from; may be given again. All clips unless something else is asked for.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["limits", "uniform"])]
+    /// A clip to take poses from, instead of all clips; may be given again. With --limits: for the joints
+    /// that the limits do not name.
+    #[arg(long, value_name = "NAME", conflicts_with = "uniform")]
     pub(crate) clip: Vec<String>,
-    /// What joints may do, as a text file: turns are spread evenly over it.
+    /// What joints may do, as a text file: those that it names are spread evenly over their limits. With
+    /// others = "seen" the rest keep what the clips show of them.
     #[arg(long, value_name = "FILE", conflicts_with = "uniform")]
     pub(crate) limits: Option<PathBuf>,
     /// Take every rotation of every joint for equally likely.

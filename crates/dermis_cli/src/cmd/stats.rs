@@ -1,67 +1,68 @@
 //! `dermis stats`: what each joint does.
 
 use std::io::Write;
+use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use dermis::Skin;
 use dermis::metric::statistics_from_limits;
-use dermis::rig::{JointLimits, JointStatistics};
-use dermis_io::SkinRecord;
+use dermis::rig::{JointLimits, JointStatistics, TurnLimits};
+use dermis_io::{Document, SkinRecord};
 
+use super::legal::Shown;
 use super::{choose_clip, legal, skin_of};
 use crate::Outcome;
+use crate::limits_file::{self, Others};
 use crate::pose_args::StatsArgs;
 use crate::talk::{Talk, plural};
+
+/// What is known of the joints of a skin.
+struct Known {
+    joints: Vec<Joint>,
+    /// What every joint may do, for bounds; empty when clips are all that is known.
+    limits: Vec<JointLimits>,
+    /// Where it comes from, for people.
+    source: String,
+}
+
+/// What is known of one joint.
+struct Joint {
+    statistics: JointStatistics,
+    /// The limits that it is spread evenly over; `None` for what clips show.
+    spread_over: Option<TurnLimits>,
+}
 
 pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     legal::check_output(args.output.as_deref())?;
     let mut document = dermis_io::read(&args.skin)?;
     talk.remark_notes(&document);
     let skin = skin_of(&document)?.clone();
-    let shown = legal::shown_poses(&document, &skin)?;
-    let mut limits: Vec<JointLimits> = Vec::new();
-    let (joints, source): (Vec<JointStatistics>, String) = if args.uniform {
-        limits = legal::any_rotation(&skin, &legal::seen_in(&skin, &shown));
-        let evenly = limits.iter().map(statistics_from_limits).collect();
-        (evenly, "every rotation alike".to_owned())
-    } else if let Some(path) = &args.limits {
-        let seen = legal::seen_in(&skin, &shown);
-        (limits, _) = legal::limits_of(&document, &skin, Some(path), &seen)?;
-        let evenly = limits.iter().map(statistics_from_limits).collect();
-        (evenly, format!("even over {}", path.display()))
-    } else {
-        let clips = match args.clip.is_empty() {
-            true => shown,
-            false => (args.clip.iter())
-                .map(|name| {
-                    let clip = choose_clip(&document, Some(name))?;
-                    legal::shown_of_clip(&skin, clip)
-                })
-                .collect::<anyhow::Result<Vec<_>>>()?,
-        };
-        let count: usize = clips.iter().map(|shown| shown.poses.len()).sum();
-        if count == 0 {
-            anyhow::bail!(
-                "{}: has no clip to take statistics from: give --limits or --uniform",
-                args.skin.display()
-            );
-        }
-        let source = format!(
-            "{} of {}",
-            plural(count, "pose"),
-            plural(clips.len(), "clip")
-        );
-        (legal::seen_in(&skin, &clips), source)
+    let clips = chosen_clips(args, &document, &skin)?;
+    let known = match &args.limits {
+        Some(path) => within_limits(path, args, &skin, &clips)?,
+        None if args.uniform => every_rotation(&skin, &clips),
+        None => shown(args, &skin, &clips)?,
     };
     let text = match args.json {
-        true => serde_json::to_string_pretty(&joints).context("statistics are plain JSON")?,
-        false => table(&joints, &skin.skeleton, &source),
+        true => {
+            let joints: Vec<_> = known.joints.iter().map(|j| &j.statistics).collect();
+            serde_json::to_string_pretty(&joints).context("statistics are plain JSON")?
+        }
+        false => table(&known, &skin.skeleton),
     };
     if let Some(output) = &args.output {
         let record = document.record.get_or_insert_with(SkinRecord::default);
-        record.joints = joints;
-        record.limits = limits;
-        // Bounds were made for other joints.
-        record.bounds = None;
+        if record.bounds.take().is_some() {
+            talk.remark(
+                "the spheres in the file were made for other joints and are left out: run dermis bounds \
+                 on what is written",
+            );
+        }
+        if !record.limits.is_empty() && known.limits.is_empty() {
+            talk.remark("the limits in the file are replaced by what the clips show");
+        }
+        record.joints = known.joints.into_iter().map(|j| j.statistics).collect();
+        record.limits = known.limits;
         legal::write(&document, output)?;
         talk.remark(format!("wrote {}", output.display()));
     }
@@ -69,31 +70,202 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn table(joints: &[JointStatistics], skeleton: &dermis::Skeleton, source: &str) -> String {
+/// The poses of the clips that were asked for, each clip once; of all that the file shows otherwise.
+fn chosen_clips(args: &StatsArgs, document: &Document, skin: &Skin) -> anyhow::Result<Vec<Shown>> {
+    if args.clip.is_empty() {
+        return legal::shown_poses(document, skin);
+    }
+    let mut chosen: Vec<&String> = Vec::new();
+    for name in &args.clip {
+        // Poses that count twice would weigh twice.
+        if !chosen.contains(&name) {
+            chosen.push(name);
+        }
+    }
+    (chosen.into_iter())
+        .map(|name| legal::shown_of_clip(skin, choose_clip(document, Some(name))?))
+        .collect()
+}
+
+fn count_of(clips: &[Shown]) -> String {
+    let poses = clips.iter().map(|shown| shown.poses.len()).sum();
+    format!(
+        "{} of {}",
+        plural(poses, "pose"),
+        plural(clips.len(), "clip")
+    )
+}
+
+/// What clips show.
+fn shown(args: &StatsArgs, skin: &Skin, clips: &[Shown]) -> anyhow::Result<Known> {
+    if clips.iter().all(|shown| shown.poses.is_empty()) {
+        bail!(
+            "{}: has no clip to take statistics from: give --limits or --uniform",
+            args.skin.display()
+        );
+    }
+    let seen = legal::seen_in(skin, clips).into_iter();
+    Ok(Known {
+        joints: seen
+            .map(|statistics| Joint {
+                statistics,
+                spread_over: None,
+            })
+            .collect(),
+        limits: Vec::new(),
+        source: count_of(clips),
+    })
+}
+
+/// Every rotation of every joint.
+fn every_rotation(skin: &Skin, clips: &[Shown]) -> Known {
+    let limits = legal::any_rotation(skin, &legal::seen_in(skin, clips));
+    Known {
+        joints: limits.iter().map(evenly).collect(),
+        limits,
+        source: "every rotation alike".to_owned(),
+    }
+}
+
+/// Joints that a file of limits names evenly over them, and the others as it says.
+fn within_limits(
+    path: &Path,
+    args: &StatsArgs,
+    skin: &Skin,
+    clips: &[Shown],
+) -> anyhow::Result<Known> {
+    let seen = legal::seen_in(skin, clips);
+    let seen_limits: Vec<JointLimits> = seen.iter().map(JointLimits::from_statistics).collect();
+    let free = legal::any_rotation(skin, &seen);
+    // Who names a clip wants it for something.
+    let unsaid = match args.clip.is_empty() {
+        true => Others::Free,
+        false => Others::Seen,
+    };
+    let read = limits_file::read_named(path, skin, &seen_limits, &free, unsaid)?;
+    let others = read.others.unwrap_or(unsaid);
+    if others != Others::Seen && !args.clip.is_empty() {
+        bail!(
+            "{}: says what joints do that it does not name, and so does --clip: write others = \"seen\", \
+             or leave --clip out",
+            path.display()
+        );
+    }
+    let joints: Vec<Joint> = (read.limits.iter().zip(&read.named))
+        .map(|(limits, &named)| {
+            let shown = seen.iter().find(|joint| joint.bone == limits.bone);
+            match shown.filter(|_| !named && others == Others::Seen) {
+                Some(statistics) => Joint {
+                    statistics: statistics.clone(),
+                    spread_over: None,
+                },
+                None => evenly(limits),
+            }
+        })
+        .collect();
+    let mut source = format!("even over {}", path.display());
+    if joints.iter().any(|joint| joint.spread_over.is_none()) {
+        source += &format!(", the rest from {}", count_of(clips));
+    }
+    Ok(Known {
+        joints,
+        limits: read.limits,
+        source,
+    })
+}
+
+fn evenly(limits: &JointLimits) -> Joint {
+    Joint {
+        statistics: statistics_from_limits(limits),
+        spread_over: Some(limits.turn),
+    }
+}
+
+fn table(known: &Known, skeleton: &dermis::Skeleton) -> String {
     let mut text = format!(
-        "{:<24}{:<10}{:>12}{:>12}{:>14}{:>14}\n",
-        "joint", "kind", "least", "most", "slides by", "scale"
+        "{:<24}{:<8}{:<38}{:>12}{:>14}  from\n",
+        "joint", "kind", "turns", "slides by", "scale"
     );
-    for joint in joints {
-        let (kind, least, most) = match &joint.hinge {
-            Some(hinge) => ("hinge", hinge.min_rad, hinge.max_rad),
-            None if joint.max_angle_rad < 1e-4 => ("still", 0.0, 0.0),
-            None => ("turns", 0.0, joint.max_angle_rad),
+    for joint in &known.joints {
+        let (kind, turns) = match &joint.spread_over {
+            Some(turn) => allowed_turns(turn),
+            None => shown_turns(&joint.statistics),
         };
-        let [small, large] = joint.scale_range;
+        let seen = &joint.statistics;
+        let [small, large] = seen.scale_range;
         text += &format!(
-            "{:<24}{kind:<10}{:>11.1}°{:>11.1}°{:>14.5}{:>14}\n",
-            skeleton.bones()[joint.bone.index()].name,
-            least.to_degrees(),
-            most.to_degrees(),
-            joint
-                .translation_radius
-                .unwrap_or(joint.translation_deviation),
+            "{:<24}{kind:<8}{turns:<38}{:>12.5}{:>14}  {}\n",
+            skeleton.bones()[seen.bone.index()].name,
+            seen.translation_radius
+                .unwrap_or(seen.translation_deviation),
             match large - small < 1e-4 {
                 true => format!("{large:.3}"),
                 false => format!("{small:.3}-{large:.3}"),
             },
+            match joint.spread_over {
+                Some(_) => "limits",
+                None => "clips",
+            },
         );
     }
-    text + &format!("angles from each joint's middle; {source}")
+    let of = |limited: bool| {
+        let mut joints = known.joints.iter();
+        joints.any(|joint| joint.spread_over.is_some() == limited)
+    };
+    let origin = match (of(true), of(false)) {
+        (true, false) => "angles from the rest pose",
+        (false, _) => "angles from each joint's middle",
+        (true, true) => "angles of limits from the rest pose, of clips from each joint's middle",
+    };
+    text + &format!("{origin}; {}", known.source)
+}
+
+/// Smaller angles, in radians, are rounding.
+const STILL_RAD: f64 = 1e-4;
+
+fn range(least_rad: f64, most_rad: f64) -> String {
+    format!(
+        "{:.1}° to {:.1}°",
+        least_rad.to_degrees(),
+        most_rad.to_degrees()
+    )
+}
+
+fn up_to(most_rad: f64) -> String {
+    format!("up to {:.1}°", most_rad.to_degrees())
+}
+
+/// Limits as they were written.
+fn allowed_turns(turn: &TurnLimits) -> (&'static str, String) {
+    match *turn {
+        TurnLimits::Free => ("free", "every way".to_owned()),
+        TurnLimits::Hinge {
+            min_rad, max_rad, ..
+        } => ("hinge", range(min_rad, max_rad)),
+        TurnLimits::Cone { max_angle_rad, .. } if max_angle_rad < STILL_RAD => {
+            ("still", String::new())
+        }
+        TurnLimits::Cone { max_angle_rad, .. } => ("cone", up_to(max_angle_rad)),
+        TurnLimits::SwingTwist {
+            max_swing_rad,
+            min_twist_rad,
+            max_twist_rad,
+            ..
+        } => (
+            "ball",
+            format!(
+                "swing {:.1}°, twist {}",
+                max_swing_rad.to_degrees(),
+                range(min_twist_rad, max_twist_rad)
+            ),
+        ),
+    }
+}
+
+fn shown_turns(seen: &JointStatistics) -> (&'static str, String) {
+    match &seen.hinge {
+        Some(hinge) => ("hinge", range(hinge.min_rad, hinge.max_rad)),
+        None if seen.max_angle_rad < STILL_RAD => ("still", String::new()),
+        None => ("turns", up_to(seen.max_angle_rad)),
+    }
 }
