@@ -160,6 +160,14 @@ impl PoseBounds {
     }
 }
 
+/// What one measure of a ball counts where the other decides.
+///
+/// A joint that does not turn carries a ball to a small one, and without its limits to a large one about
+/// the joint that reaches just as far: rounding, of a file's 32 bits or of a move, must not choose between
+/// the two. Above that rounding the value hardly matters: from 1e-6 to 1e-2 the spheres of a fox and of a
+/// walking man differ by 0.01%.
+const TIE: f64 = 1e-4;
+
 /// What a joint does to balls that hold: each is carried with and without the limits of its turn, and
 /// of the six results, all of which hold, three are kept.
 fn carry(limits: &JointLimits, held: &Holding, weight: f64, turned_about: DVec3) -> Holding {
@@ -170,8 +178,9 @@ fn carry(limits: &JointLimits, held: &Holding, weight: f64, turned_about: DVec3)
         *all.min_by(|a, b| size(a).total_cmp(&size(b)))
             .expect("there are six")
     };
-    let smallest = least(&|ball| ball.radius);
-    let nearest = least(&|ball| ball.center.distance(turned_about) + ball.radius);
+    let reach = |ball: &Ball| ball.center.distance(turned_about) + ball.radius;
+    let smallest = least(&|ball| ball.radius + TIE * reach(ball));
+    let nearest = least(&|ball| reach(ball) + TIE * ball.radius);
     Holding([
         limited[0],
         common_ball(&smallest, &nearest).unwrap_or(smallest),
