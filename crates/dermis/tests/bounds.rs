@@ -259,9 +259,12 @@ fn balls_of_vertices_hold_morphs_and_derived_bones() {
         }
     }
     // Poses that were searched for come near it, and stay inside.
-    let mut far = extreme_poses(&skin, &limits, &balls, 100).expect("linear");
-    far.iter_mut()
-        .for_each(|pose| pose.coefficients = vec![2.0]);
+    let far = extreme_poses(&skin, &limits, &[[-0.5, 2.0]], &balls, None, 100).expect("linear");
+    let ends = |pose: &Pose| [-0.5, 2.0].contains(&pose.coefficients[0]);
+    assert!(
+        far.iter().any(ends),
+        "sliders go to the ends of their ranges"
+    );
     let best = sampled_ball(&skin, &far, None).expect("they fit").radius;
     assert!(
         best <= whole.radius && best > 0.6 * whole.radius,
@@ -291,7 +294,7 @@ fn looseness_of(skin: &Skin, limits: &[JointLimits], what: &str) -> f64 {
     let balls = hold_vertices(skin, limits, &[]).expect("linear");
     let whole = enclose(&balls);
     let all = complete_limits(skin, limits).expect("limits of posed bones");
-    let mut poses = extreme_poses(skin, limits, &balls, 100).expect("linear");
+    let mut poses = extreme_poses(skin, limits, &[], &balls, None, 100).expect("linear");
     let drawn = LegalPoses::new(&skin.skeleton, &all, 0.6, 5).expect("all limits");
     poses.extend(drawn.take(2000));
     for pose in &poses {
@@ -425,4 +428,42 @@ fn what_cannot_be_bounded_is_refused_by_name() {
     push(&mut sloped, vec![vec![0.0, 1.0]]);
     let error = coefficient_ranges(&sloped, &[]).expect_err("it grows");
     assert!(error.to_string().contains("bulge"), "{error}");
+}
+
+/// A sphere that depended on rounding would differ between a model and the same model moved.
+#[test]
+fn a_model_that_is_scaled_and_turned_has_the_same_sphere() {
+    let body = dermis::synth::body(&dermis::synth::BodyOptions {
+        vertex_count: 3000,
+        ..Default::default()
+    });
+    let skin = &body.skin;
+    let limits: Vec<JointLimits> = (free_joints(&skin.skeleton).into_iter())
+        .map(|joint| JointLimits {
+            turn: TurnLimits::Cone {
+                center: joint.turn.center().unwrap_or(DQuat::IDENTITY),
+                max_angle_rad: 0.3 + 0.1 * f64::from(joint.bone.0 % 5),
+            },
+            ..joint
+        })
+        .collect();
+    let sphere = |skin: &Skin, limits: &[JointLimits]| {
+        enclose(&hold_vertices(skin, limits, &[]).expect("linear"))
+    };
+    let rest = sphere(skin, &limits);
+    let turns = [
+        DQuat::IDENTITY,
+        DQuat::from_rotation_x(-1.5),
+        DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 0.7),
+        DQuat::from_rotation_y(2.2),
+    ];
+    for (scale, turn) in [0.013, 0.3, 1.0, 100.0].into_iter().zip(turns) {
+        let by = Similarity::new(scale, turn, scale * DVec3::new(3.0, -1.0, 0.5)).expect("a move");
+        let moved_limits: Vec<JointLimits> = (limits.iter())
+            .map(|joint| by.limits(&skin.skeleton, joint))
+            .collect();
+        let moved = sphere(&skin.moved(&by).expect("linear"), &moved_limits);
+        let ratio = moved.radius / scale / rest.radius;
+        assert!((ratio - 1.0).abs() < 1e-3, "{scale}: {ratio}");
+    }
 }

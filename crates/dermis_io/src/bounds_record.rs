@@ -16,6 +16,10 @@ pub struct BoundsRecord {
     /// Holds the skin in all clips of the file; `None` without clips.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clips: Option<Ball>,
+    /// What engines should cull by where `legal` is not enough: clips that leave it, and the plain
+    /// stand-in that stock players show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub culling: Option<Ball>,
     /// The same for each primitive, in the order of the file.
     pub parts: Vec<PartBounds>,
 }
@@ -30,6 +34,9 @@ pub struct PartBounds {
     /// As [`BoundsRecord::clips`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clips: Option<Ball>,
+    /// As [`BoundsRecord::culling`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub culling: Option<Ball>,
 }
 
 /// What is taken for legal.
@@ -57,19 +64,31 @@ impl BoundsRecord {
             assumes: self.assumes,
             legal: self.legal.as_ref().map(ball),
             clips: self.clips.as_ref().map(ball),
+            culling: self.culling.as_ref().map(ball),
             parts: (self.parts.iter())
                 .map(|part| PartBounds {
                     legal: part.legal.as_ref().map(ball),
                     clips: part.clips.as_ref().map(ball),
+                    culling: part.culling.as_ref().map(ball),
                 })
                 .collect(),
         }
     }
+
+    /// The sphere of the whole that an engine should use, as [`PartBounds::best`].
+    pub fn best(&self) -> Option<&Ball> {
+        (self.culling.as_ref())
+            .or(self.legal.as_ref())
+            .or(self.clips.as_ref())
+    }
 }
 
 impl PartBounds {
-    /// The sphere that an engine should use: the one for every legal pose, where there is one.
+    /// The sphere that an engine should use: the one for culling, else the one for every legal pose, else
+    /// that of the clips.
     pub fn best(&self) -> Option<&Ball> {
-        self.legal.as_ref().or(self.clips.as_ref())
+        (self.culling.as_ref())
+            .or(self.legal.as_ref())
+            .or(self.clips.as_ref())
     }
 }

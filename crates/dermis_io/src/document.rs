@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dermis::mesh::{DrawMesh, Polygons};
 use dermis::rig::{Clip, Pose, Skeleton};
-use dermis::skin::SsdProgram;
+use dermis::skin::{SsdProgram, VertexProgram};
 use dermis::{Skin, TriMesh};
 use glam::DVec3;
 
@@ -51,6 +51,22 @@ pub struct Document {
     pub facts: FileFacts,
     /// What was repaired or left out while reading, one sentence each.
     pub notes: Vec<String>,
+}
+
+impl Document {
+    /// What plain players show of a skin that is no linear blend, posed as the skin itself; `None` when they
+    /// show the skin, and where no stand-in was made.
+    pub fn plain_skin(&self) -> Option<Skin> {
+        let skin = self.skin.as_ref()?;
+        if matches!(skin.program, VertexProgram::Ssd(_)) {
+            return None;
+        }
+        let plain = crate::gltf::plain_program(skin, self).ok()?;
+        Some(Skin {
+            program: VertexProgram::Ssd(plain.into_owned()),
+            ..skin.clone()
+        })
+    }
 }
 
 /// One mesh of a sequence.

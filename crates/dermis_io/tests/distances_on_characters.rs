@@ -8,9 +8,10 @@ mod support;
 
 use dermis::bounds::{coefficient_ranges, enclose, extreme_poses, hold_vertices, sampled_ball};
 use dermis::metric::{AnimationVector, ModelKind, PoseMetric, models_from_poses};
-use dermis::rig::{JointLimits, TurnLimits, joint_statistics};
+use dermis::rig::{JointLimits, Similarity, TurnLimits, joint_statistics};
 use dermis::{Pose, Skin, VertexProgram};
 use dermis_io::Document;
+use glam::{DQuat, DVec3};
 
 fn read(file: &str) -> Option<(Document, Skin, Vec<Pose>)> {
     let path = support::data(file)?;
@@ -91,6 +92,33 @@ fn bounds(file: &str) {
     let ratio = ball.radius / best.radius;
     println!("{file}: {ratio:.3} times the best found");
     assert!((1.0..1.5).contains(&ratio), "{file}: {ratio}");
+}
+
+/// The sphere of a fox that was scaled and turned is the fox's own: which of several it is does not hang on
+/// rounding.
+#[test]
+fn a_moved_fox_has_the_same_sphere() {
+    let Some((document, _, poses)) = read("gltf/Fox.glb") else {
+        return;
+    };
+    let radius = |document: &Document, limits: &[JointLimits]| {
+        let skin = document.skin.as_ref().expect("a skin");
+        enclose(&hold_vertices(skin, limits, &[]).expect("linear")).radius
+    };
+    let skeleton = &document.skin.as_ref().expect("a skin").skeleton;
+    let limits: Vec<JointLimits> = (joint_statistics(skeleton, &poses).iter())
+        .map(JointLimits::from_statistics)
+        .collect();
+    let own = radius(&document, &limits);
+    let turns = [0.0, 0.0, 0.4, 1.1, 2.9].map(DQuat::from_rotation_x);
+    for (scale, turn) in [0.01, 0.013, 0.3, 2.0, 100.0].into_iter().zip(turns) {
+        let turn = turn * DQuat::from_rotation_z(turn.x);
+        let by = Similarity::new(scale, turn, DVec3::ZERO).expect("a move");
+        let moved = document.moved(&by).expect("linear");
+        let limits: Vec<_> = limits.iter().map(|l| by.limits(skeleton, l)).collect();
+        let ratio = radius(&moved, &limits) / scale / own;
+        assert!((ratio - 1.0).abs() < 1e-3, "scaled by {scale}: {ratio}");
+    }
 }
 
 const CHARACTERS: [&str; 3] = [

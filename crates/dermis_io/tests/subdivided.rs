@@ -281,12 +281,14 @@ fn spheres_still_hold_and_parts_that_touch_share_one() {
     let part = |x: f64| PartBounds {
         legal: Some(ball(x)),
         clips: None,
+        culling: None,
     };
     document.record = Some(SkinRecord {
         bounds: Some(BoundsRecord {
             assumes: AssumedPoses::AnyRotation,
             legal: Some(ball(1.0)),
             clips: None,
+            culling: None,
             parts: vec![part(0.5), part(1.5)],
         }),
         ..SkinRecord::default()

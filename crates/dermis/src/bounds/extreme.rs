@@ -11,7 +11,7 @@ use super::{BoundsError, Holding, complete_limits};
 use crate::mesh::Ball;
 use crate::par;
 use crate::rig::{JointLimits, Pose, Skeleton, TurnLimits};
-use crate::skin::{Influence, Skin};
+use crate::skin::{Influence, LinearProgram, Skin};
 
 /// Rounds over all joints: the distance hardly grows after three.
 const ROUNDS: usize = 4;
@@ -40,9 +40,8 @@ pub fn far_pose(
         }
         for (j, bone) in bones.iter().enumerate().rev() {
             if let Some(parent) = bone.parent {
-                let (v, w) = (below[j].truncate(), below[j].w);
-                let carried = locals[j].matrix3 * v + w * locals[j].translation;
-                below[parent.index()] += carried.extend(w);
+                let added = carried(&locals[j], below[j]).extend(below[j].w);
+                below[parent.index()] += added;
             }
         }
         let mut frames: Vec<DMat3> = Vec::with_capacity(bones.len());
@@ -60,49 +59,164 @@ pub fn far_pose(
 
 /// Legal poses that stretch a skin out in many directions.
 ///
-/// For each direction the vertex that may reach farthest is carried along it. `held` is what
-/// [`hold_vertices`](super::hold_vertices) makes of the same limits.
+/// For each direction the vertex that may reach farthest is carried along it, with every slider at the
+/// end of its range that carries it farther. `held` is what [`hold_vertices`](super::hold_vertices) makes
+/// of the same limits and ranges; with `vertices`, only those are carried.
 ///
 /// # Errors
 /// [`BoundsError::Skin`] and [`BoundsError::CountMismatch`].
 pub fn extreme_poses(
     skin: &Skin,
     limits: &[JointLimits],
+    ranges: &[[f64; 2]],
     held: &[Holding],
+    vertices: Option<&[u32]>,
     direction_count: usize,
 ) -> Result<Vec<Pose>, BoundsError> {
     let program = skin.program.to_linear(&skin.skeleton)?;
     let limits = complete_limits(skin, limits)?;
-    if held.len() != program.influences.len() {
-        return Err(BoundsError::CountMismatch {
-            what: "vertices that are held",
-            expected: program.influences.len(),
-            found: held.len(),
-        });
-    }
-    // Proxies are looked at as if they moved with the middle of what is predicted.
-    let predicted =
-        (skin.proxies.as_ref()).map(|proxies| Predicted::new(&skin.skeleton, proxies, &limits));
-    Ok(par::map(direction_count, |n| {
-        let direction = even_direction(n, direction_count);
-        let reach = |held: &Holding| {
-            let reach = |ball: &Ball| ball.center.dot(direction) + ball.radius;
-            held.0.iter().map(reach).fold(f64::INFINITY, f64::min)
-        };
-        let vertex = (0..held.len()).max_by(|&a, &b| {
-            let (a, b) = (reach(&held[a]), reach(&held[b]));
-            a.total_cmp(&b)
-        });
-        let point = vertex.map_or(&[][..], |vertex| program.influences.row(vertex));
-        match &predicted {
-            None => far_pose(&skin.skeleton, &limits, point, direction),
-            Some(predicted) => {
-                let point = predicted.terms(point);
-                let centers: Vec<Influence> = point.iter().map(BallTerm::center).collect();
-                far_pose(&skin.skeleton, &limits, &centers, direction)
-            }
+    let counted = [
+        (
+            "vertices that are held",
+            program.influences.len(),
+            held.len(),
+        ),
+        (
+            "ranges of coefficients",
+            program.corrections.len(),
+            ranges.len(),
+        ),
+    ];
+    for (what, expected, found) in counted {
+        if expected != found {
+            return Err(BoundsError::CountMismatch {
+                what,
+                expected,
+                found,
+            });
         }
-    }))
+    }
+    let search = Search {
+        skin,
+        limits: &limits,
+        ranges,
+        program: &program,
+        // Proxies are looked at as if they moved with the middle of what is predicted.
+        predicted: (skin.proxies.as_ref())
+            .map(|proxies| Predicted::new(&skin.skeleton, proxies, &limits)),
+    };
+    let all: Vec<usize> = match vertices {
+        Some(vertices) => vertices.iter().map(|&v| v as usize).collect(),
+        None => (0..held.len()).collect(),
+    };
+    let poses = par::map(direction_count, |n| {
+        let direction = even_direction(n, direction_count);
+        let reach = |vertex: usize| {
+            let reach = |ball: &Ball| ball.center.dot(direction) + ball.radius;
+            let balls = held[vertex].0.iter();
+            balls.map(reach).fold(f64::INFINITY, f64::min)
+        };
+        let vertex = (all.iter().copied()).max_by(|&a, &b| reach(a).total_cmp(&reach(b)));
+        vertex.map_or(Ok(skin.skeleton.rest_pose()), |vertex| {
+            search.farthest_pose(vertex, direction)
+        })
+    });
+    poses.into_iter().collect()
+}
+
+/// What poses are searched in.
+struct Search<'a> {
+    skin: &'a Skin,
+    limits: &'a [JointLimits],
+    ranges: &'a [[f64; 2]],
+    program: &'a LinearProgram,
+    predicted: Option<Predicted<'a>>,
+}
+
+impl Search<'_> {
+    /// The pose, with sliders, that carries a vertex farthest, or nearly.
+    fn farthest_pose(&self, vertex: usize, direction: DVec3) -> Result<Pose, BoundsError> {
+        let skeleton = &self.skin.skeleton;
+        let far = |point: &[Influence]| {
+            far_pose(skeleton, self.limits, &self.joint_terms(point), direction)
+        };
+        let shapes = self.shapes_of(vertex);
+        let mut point = self.program.influences.row(vertex).to_vec();
+        for (m, shape) in &shapes {
+            let [low, high] = self.ranges[*m];
+            add_scaled(&mut point, 0.5 * (low + high), shape);
+        }
+        let mut pose = far(&point);
+        let mut coefficients = self.skin.default_coefficients();
+        let posed_count = self.skin.posed_coefficient_count();
+        coefficients.truncate(posed_count);
+        // The ends depend on the pose and the pose on the ends: twice is enough for a search.
+        for _ in 0..2 {
+            if shapes.iter().all(|(m, _)| *m >= posed_count) {
+                break;
+            }
+            let palette = skeleton.palette(&pose)?;
+            let mut point = self.program.influences.row(vertex).to_vec();
+            for (m, shape) in &shapes {
+                let [low, high] = self.ranges[*m];
+                let amount = match coefficients.get_mut(*m) {
+                    // Drivers set the others from the pose.
+                    None => 0.5 * (low + high),
+                    Some(slider) => {
+                        let added: DVec3 = (self.joint_terms(shape).iter())
+                            .map(|term| {
+                                carried(&palette.model_from_bone[term.bone.index()], term.p)
+                            })
+                            .sum();
+                        let is_farther = added.dot(direction) >= 0.0;
+                        *slider = if is_farther { high } else { low };
+                        *slider
+                    }
+                };
+                add_scaled(&mut point, amount, shape);
+            }
+            pose = far(&point);
+        }
+        pose.coefficients = coefficients;
+        Ok(pose)
+    }
+
+    /// What each coefficient that moves a vertex adds to it.
+    fn shapes_of(&self, vertex: usize) -> Vec<(usize, Vec<Influence>)> {
+        let rows = &self.program.influences;
+        let range = rows.range(vertex);
+        let shapes = self.program.corrections.iter().enumerate();
+        let shapes = shapes.map(|(m, shape)| {
+            // Deltas rise by item.
+            let place = |item: usize| shape.deltas.partition_point(|d| (d.index as usize) < item);
+            let deltas = &shape.deltas[place(range.start)..place(range.end)];
+            let terms = deltas.iter().map(|delta| Influence {
+                bone: rows.items()[delta.index as usize].bone,
+                p: delta.value,
+            });
+            (m, terms.collect::<Vec<_>>())
+        });
+        shapes.filter(|(_, terms)| !terms.is_empty()).collect()
+    }
+
+    /// A vector as a sum over bones that joints move.
+    fn joint_terms(&self, s: &[Influence]) -> Vec<Influence> {
+        match &self.predicted {
+            None => s.to_vec(),
+            Some(predicted) => predicted.terms(s).iter().map(BallTerm::center).collect(),
+        }
+    }
+}
+
+fn carried(matrix: &DAffine3, p: DVec4) -> DVec3 {
+    matrix.matrix3 * p.truncate() + p.w * matrix.translation
+}
+
+fn add_scaled(point: &mut Vec<Influence>, by: f64, shape: &[Influence]) {
+    point.extend(shape.iter().map(|term| Influence {
+        bone: term.bone,
+        p: by * term.p,
+    }));
 }
 
 /// Directions spread evenly: a spiral of equal areas.

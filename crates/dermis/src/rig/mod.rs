@@ -8,6 +8,7 @@ mod joint_statistics;
 mod key_spans;
 mod legal_poses;
 mod levers;
+mod limit_excess;
 mod moved_proxies;
 mod nested;
 mod nested_form;
@@ -29,6 +30,7 @@ pub use legal_poses::LegalPoses;
 #[cfg(test)]
 pub(crate) use legal_poses::sample_turn;
 pub(crate) use levers::{levers, longest_chain};
+pub use limit_excess::LimitExcess;
 pub(crate) use nested::{NestedKey, needs_two_nodes, split_track};
 pub(crate) use nested_form::Nodes;
 pub use palette::Palette;

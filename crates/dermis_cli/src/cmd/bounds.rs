@@ -3,25 +3,24 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use dermis::Skin;
-use dermis::bounds::{
-    Camera, Frustum, Holding, coefficient_ranges, enclose, extreme_poses, hold_vertices,
-    sampled_ball,
-};
+use dermis::bounds::{Camera, Frustum, extreme_poses, sampled_ball};
 use dermis::mesh::{Ball, enclosing_ball};
 use dermis::rig::{JointLimits, LegalPoses};
-use dermis_io::{BoundsRecord, Document, PartBounds, SkinRecord};
+use dermis::{Pose, Skin};
+use dermis_io::{AssumedPoses, BoundsRecord, Document, SkinRecord};
 use glam::DVec3;
 use serde::Serialize;
 
 use super::legal::{self, Shown};
 use super::skin_of;
+use super::spheres::{self, Spheres};
 use crate::Outcome;
 use crate::pose_args::{BoundsArgs, Crowd};
 use crate::talk::{Talk, plural};
 
 /// Legal poses that are looked for to see how loose a sphere is: found by search, and drawn.
 const SEARCHED: usize = 400;
+const SEARCHED_OF_PART: usize = 100;
 const DRAWN: usize = 100;
 
 /// Everything that is said; the JSON form is this, field by field.
@@ -40,6 +39,8 @@ struct Report {
     /// How far vertices of the clips leave the ball around the rest mesh, over its radius.
     #[serde(skip_serializing_if = "Option::is_none")]
     rest_left_by: Option<f64>,
+    /// As `legal_ratio`, for each primitive.
+    part_ratios: Vec<Option<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<Seen>,
 }
@@ -53,7 +54,7 @@ struct Seen {
 }
 
 pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    legal::check_output(args.output.as_deref())?;
+    check(args)?;
     let mut document = dermis_io::read(&args.skin)?;
     talk.remark_notes(&document);
     if args.output.is_some() && document.skin.is_some() {
@@ -66,61 +67,25 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
     let shown = legal::shown_poses(&document, &skin)?;
     let seen = legal::seen_in(&skin, &shown);
-    if args.any_rotation {
-        document.record = document.record.map(|record| SkinRecord {
-            joints: Vec::new(),
-            limits: Vec::new(),
-            ..record
-        });
-    }
-    let in_file = || args.skin.display().to_string();
-    let (limits, assumes) = legal::limits_of(&document, &skin, args.limits.as_deref(), &seen)?;
-    let parts: Vec<Vec<u32>> = (document.draw.parts.iter())
-        .map(|part| part.points.clone())
-        .collect();
-    let in_clips = ClipBalls::new(&skin, &shown, &parts)?;
-    let legal_balls = match coefficient_ranges(&skin, &document.clips) {
-        Ok(ranges) => hold_vertices(&skin, &limits, &ranges),
-        Err(error) => Err(error),
+    let (limits, assumes) = match args.any_rotation {
+        true => (legal::any_rotation(&skin, &seen), AssumedPoses::AnyRotation),
+        false => legal::limits_of(&document, &skin, args.limits.as_deref(), &seen)?,
     };
-    let legal_balls = match legal_balls {
-        Ok(balls) => Some(balls),
-        Err(error) if in_clips.whole.is_some() => {
-            talk.remark(format!("no sphere for every legal pose: {error}"));
-            None
-        }
-        Err(error) => return Err(error).with_context(in_file),
-    };
-    let record = BoundsRecord {
-        assumes,
-        legal: legal_balls.as_deref().map(enclose),
-        clips: in_clips.whole.map(|(ball, _)| ball),
-        parts: (parts.iter().zip(&in_clips.of_part))
-            .map(|(points, clips)| PartBounds {
-                legal: legal_balls.as_ref().map(|balls| {
-                    let own: Vec<Holding> = points.iter().map(|&p| balls[p as usize]).collect();
-                    enclose(&own)
-                }),
-                clips: *clips,
-            })
-            .collect(),
-    };
+    let spheres = spheres::spheres(&document, &skin, &shown, (&limits, assumes), talk)?;
     talk.check_stopped()?;
-    let best = match (&legal_balls, record.legal) {
-        (Some(balls), Some(_)) => Some(best_radius(&skin, &limits, balls)?),
-        _ => None,
-    };
+    let found = BestFound::new(&skin, &limits, &spheres)?;
     let rest = enclosing_ball(document.mesh.positions());
+    let record = &spheres.record;
     let report = Report {
-        legal_ratio: record
-            .legal
-            .zip(best)
-            .map(|(ball, best)| ball.radius / best),
-        clips_ratio: in_clips.whole.map(|(ball, best)| ball.radius / best),
-        rest_left_by: in_clips.left_rest(&skin, &shown, &rest)?,
-        seen: seen_by_camera(args, &record),
+        legal_ratio: ratio(record.legal, found.whole),
+        clips_ratio: ratio(record.clips, spheres.clips_radius),
+        rest_left_by: left_by(&skin, &shown, &rest)?,
+        part_ratios: (record.parts.iter().zip(&found.of_part))
+            .map(|(part, best)| ratio(part.legal, *best))
+            .collect(),
+        seen: seen_by_camera(args, record),
         rest,
-        bounds: record,
+        bounds: spheres.record,
     };
     if let Some(output) = &args.output {
         let kept = document.record.get_or_insert_with(SkinRecord::default);
@@ -149,85 +114,74 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Balls around what the clips show.
-struct ClipBalls {
-    /// With a margin for what lies between samples, and the radius without it.
-    whole: Option<(Ball, f64)>,
-    of_part: Vec<Option<Ball>>,
+fn check(args: &BoundsArgs) -> anyhow::Result<()> {
+    legal::check_output(args.output.as_deref())?;
+    if !(args.fov > 0.0 && args.fov < 180.0) {
+        bail!(
+            "--fov: expected an angle between 0 and 180 degrees, found {}",
+            args.fov
+        );
+    }
+    match args.max_ratio {
+        Some(most) if most.is_nan() || most <= 0.0 => {
+            bail!("--max-ratio: expected a number above 0, found {most}")
+        }
+        _ => Ok(()),
+    }
 }
 
-impl ClipBalls {
-    fn new(skin: &Skin, clips: &[Shown], parts: &[Vec<u32>]) -> anyhow::Result<Self> {
-        let poses = legal::all_poses(clips);
-        if poses.is_empty() {
+/// How much larger a sphere is than the best one could be; `None` for points.
+fn ratio(ball: Option<Ball>, best: Option<f64>) -> Option<f64> {
+    let (ball, best) = (ball?, best?);
+    (best > 0.0).then(|| ball.radius / best)
+}
+
+/// How far vertices of the clips leave the ball around the rest mesh, over its radius.
+fn left_by(skin: &Skin, shown: &[Shown], rest: &Ball) -> anyhow::Result<Option<f64>> {
+    if shown.is_empty() || rest.radius == 0.0 {
+        return Ok(None);
+    }
+    let farthest = spheres::farthest_shown(skin, shown, &[None], &[rest.center])?;
+    Ok((farthest.first()).map(|reach| (reach / rest.radius - 1.0).max(0.0)))
+}
+
+/// Radii of the smallest balls around legal poses: those that stretch the skin out, and drawn ones.
+struct BestFound {
+    whole: Option<f64>,
+    of_part: Vec<Option<f64>>,
+}
+
+impl BestFound {
+    fn new(skin: &Skin, limits: &[JointLimits], spheres: &Spheres) -> anyhow::Result<Self> {
+        let Some(held) = &spheres.held else {
             return Ok(Self {
                 whole: None,
-                of_part: vec![None; parts.len()],
+                of_part: vec![None; spheres.parts.len()],
             });
-        }
-        let margin = between_samples(skin, clips)?;
-        let wider = |ball: Ball| Ball {
-            radius: ball.radius + margin,
-            ..ball
         };
-        let whole = sampled_ball(skin, &poses, None)?;
-        let of_part = match parts {
-            [_] => vec![Some(wider(whole))],
+        let all = dermis::bounds::complete_limits(skin, limits)?;
+        let drawn: Vec<Pose> = LegalPoses::new(&skin.skeleton, &all, 0.5, 1)?
+            .take(DRAWN)
+            .collect();
+        let radius = |points: Option<&[u32]>, searched: usize| {
+            let mut poses = extreme_poses(skin, limits, &spheres.ranges, held, points, searched)?;
+            poses.extend_from_slice(&drawn);
+            anyhow::Ok(Some(sampled_ball(skin, &poses, points)?.radius))
+        };
+        let whole = radius(None, SEARCHED)?;
+        let of_part = match &spheres.parts[..] {
+            [_] => vec![whole],
             parts => (parts.iter())
-                .map(|points| Ok(Some(wider(sampled_ball(skin, &poses, Some(points))?))))
+                .map(|points| radius(Some(points), SEARCHED_OF_PART))
                 .collect::<anyhow::Result<_>>()?,
         };
-        Ok(Self {
-            whole: Some((wider(whole), whole.radius)),
-            of_part,
-        })
+        Ok(Self { whole, of_part })
     }
-
-    fn left_rest(&self, skin: &Skin, clips: &[Shown], rest: &Ball) -> anyhow::Result<Option<f64>> {
-        if self.whole.is_none() || rest.radius == 0.0 {
-            return Ok(None);
-        }
-        let mut farthest: f64 = 0.0;
-        for pose in clips.iter().flat_map(|shown| &shown.poses) {
-            for at in skin.evaluate(pose)? {
-                farthest = farthest.max(at.distance(rest.center));
-            }
-        }
-        Ok(Some((farthest / rest.radius - 1.0).max(0.0)))
-    }
-}
-
-/// How far a vertex may leave the line between two samples of a clip: twice what a parabola through
-/// three samples does, none of which but the outer ones is a key.
-fn between_samples(skin: &Skin, clips: &[Shown]) -> anyhow::Result<f64> {
-    let mut bent: f64 = 0.0;
-    for clip in clips {
-        let mut before: [Vec<DVec3>; 2] = [Vec::new(), Vec::new()];
-        for (k, pose) in clip.poses.iter().enumerate() {
-            let now = skin.evaluate(pose)?;
-            if k >= 2 && !clip.is_key[k - 1] {
-                let triples = before[0].iter().zip(&before[1]).zip(&now);
-                let second = triples.map(|((a, b), c)| (*a - 2.0 * *b + *c).length());
-                bent = second.fold(bent, f64::max);
-            }
-            before = [std::mem::take(&mut before[1]), now];
-        }
-    }
-    // A parabola leaves its chord by an eighth of the second difference.
-    Ok(2.0 * bent / 8.0)
-}
-
-/// The radius of the smallest ball around legal poses: those that stretch the skin out, and drawn ones.
-fn best_radius(skin: &Skin, limits: &[JointLimits], held: &[Holding]) -> anyhow::Result<f64> {
-    let mut poses = extreme_poses(skin, limits, held, SEARCHED)?;
-    let all = dermis::bounds::complete_limits(skin, limits)?;
-    poses.extend(LegalPoses::new(&skin.skeleton, &all, 0.5, 1)?.take(DRAWN));
-    Ok(sampled_ball(skin, &poses, None)?.radius)
 }
 
 fn seen_by_camera(args: &BoundsArgs, bounds: &BoundsRecord) -> Option<Seen> {
     let [eye, target] = args.frustum?.map(DVec3::from_array);
-    let ball = bounds.legal.or(bounds.clips)?;
+    let ball = bounds.best()?;
     let along = (target - eye).normalize();
     let camera = Camera {
         eye,
@@ -238,7 +192,7 @@ fn seen_by_camera(args: &BoundsArgs, bounds: &BoundsRecord) -> Option<Seen> {
         } else {
             DVec3::Y
         },
-        fov_y_rad: args.fov.clamp(1.0, 179.0).to_radians(),
+        fov_y_rad: args.fov.to_radians(),
         aspect: 16.0 / 9.0,
         near: 1e-3 * eye.distance(target),
         far: f64::INFINITY,
@@ -262,7 +216,7 @@ fn seen_by_camera(args: &BoundsArgs, bounds: &BoundsRecord) -> Option<Seen> {
     let balls: Vec<Ball> = (0..count)
         .map(|n| Ball {
             center: ball.center + place(n),
-            ..ball
+            ..*ball
         })
         .collect();
     Some(Seen {
@@ -290,29 +244,31 @@ fn table(report: &Report, document: &Document) -> String {
         });
     row("the rest mesh", &report.rest, left);
     let bounds = &report.bounds;
-    let legal_name = match bounds.assumes {
-        dermis_io::AssumedPoses::Limits => "every pose within limits",
-        dermis_io::AssumedPoses::Seen => "every pose of seen joints",
-        _ => "every rotation",
-    };
     let ratio = |ratio: Option<f64>| {
         ratio.map_or(String::new(), |r| format!("   {r:.2} times the best found"))
     };
     if let Some(ball) = &bounds.legal {
-        row(legal_name, ball, ratio(report.legal_ratio));
+        row(
+            spheres::legal_name(bounds.assumes),
+            ball,
+            ratio(report.legal_ratio),
+        );
     }
     if let Some(ball) = &bounds.clips {
         row("all clips", ball, ratio(report.clips_ratio));
     }
+    if let Some(ball) = &bounds.culling {
+        row("what engines get", ball, String::new());
+    }
     if bounds.parts.len() > 1 {
-        for (part, spheres) in document.draw.parts.iter().zip(&bounds.parts) {
-            if let Some(ball) = spheres.best() {
-                row(
-                    &format!("  part of {}", part.mesh_name),
-                    ball,
-                    String::new(),
-                );
-            }
+        let parts = document.draw.parts.iter().zip(&bounds.parts);
+        for ((part, spheres), part_ratio) in parts.zip(&report.part_ratios) {
+            let Some(ball) = spheres.best() else {
+                continue;
+            };
+            // The ratio is that of the sphere for legal poses.
+            let shown = part_ratio.filter(|_| spheres.culling.is_none());
+            row(&format!("  part of {}", part.mesh_name), ball, ratio(shown));
         }
     }
     if let Some(seen) = &report.seen {

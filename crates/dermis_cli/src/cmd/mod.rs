@@ -19,6 +19,7 @@ pub(crate) mod pose;
 pub(crate) mod pose_text;
 pub(crate) mod psd;
 pub(crate) mod rig;
+mod spheres;
 pub(crate) mod stats;
 pub(crate) mod subdivide;
 pub(crate) mod transform;

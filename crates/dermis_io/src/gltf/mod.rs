@@ -5,4 +5,5 @@ mod read;
 mod write;
 
 pub use read::read;
+pub(crate) use write::plain_program;
 pub use write::{GltfOptions, to_glb, write};

@@ -243,6 +243,7 @@ impl Faces {
             if shared {
                 part.legal = bounds.legal;
                 part.clips = bounds.clips;
+                part.culling = bounds.culling;
             }
         }
         bounds

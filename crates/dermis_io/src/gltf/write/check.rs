@@ -17,7 +17,10 @@ use crate::{Document, Fault};
 ///
 /// That of an exact model is the document's stand-in with the model's own corrections, which are
 /// displacements of the rest shape for both.
-fn plain_program<'a>(skin: &'a Skin, document: &'a Document) -> Result<Cow<'a, SsdProgram>, Fault> {
+pub(crate) fn plain_program<'a>(
+    skin: &'a Skin,
+    document: &'a Document,
+) -> Result<Cow<'a, SsdProgram>, Fault> {
     let program = &skin.program;
     let fallback = match program {
         VertexProgram::Ssd(ssd) => return Ok(Cow::Borrowed(ssd)),

@@ -23,4 +23,5 @@ mod proxies;
 mod rig;
 mod weights;
 
+pub(crate) use check::plain_program;
 pub use file::{GltfOptions, to_glb, write};
