@@ -4,9 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dermis::Skin;
-use dermis::rig::{JointLimits, TurnLimits};
+use dermis::rig::{JointLimits, RigError, TurnLimits};
 use glam::{DAffine3, DQuat, DVec3};
 use serde::Deserialize;
+
+use crate::toml_text;
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -93,8 +95,7 @@ pub(crate) fn read_named(
 ) -> anyhow::Result<ReadLimits> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("{}: the limits cannot be read", path.display()))?;
-    let parsed: LimitsText = toml_edit::de::from_str(&text)
-        .with_context(|| format!("{}: expected joint limits", path.display()))?;
+    let parsed: LimitsText = toml_text::parse(path, &text)?;
     let rest = skin.skeleton.rest_pose().parent_from_bone;
     let mut limits: Vec<JointLimits> = match parsed.others.unwrap_or(unsaid) {
         Others::Free => free.to_vec(),
@@ -119,7 +120,11 @@ pub(crate) fn read_named(
             bail!("{}: it is named twice", about());
         }
         let found = joint_limits(joint, bone, &rest[bone.index()]).with_context(about)?;
-        found.check().with_context(about)?;
+        match found.check() {
+            // The error has the number of the bone, the file its name.
+            Err(RigError::BadLimits { problem, .. }) => bail!("{}: {problem}", about()),
+            checked => checked.with_context(about)?,
+        }
         limits[bone.index()] = found;
     }
     Ok(ReadLimits {

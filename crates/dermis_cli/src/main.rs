@@ -17,6 +17,7 @@ mod psd_project;
 mod report;
 mod subdivide_args;
 mod talk;
+mod toml_text;
 
 use std::process::ExitCode;
 
@@ -71,12 +72,22 @@ fn main() -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::ToleranceMissed) => ExitCode::from(1),
+        // `dermis bounds x.glb | head -1`: what was asked for was read.
+        Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
         Err(error) => {
             talk.clear();
             eprintln!("error: {}", one_sentence(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// Whether printing failed because nobody reads any more.
+fn reader_went_away(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// The error and its causes, without those that a message already contains.

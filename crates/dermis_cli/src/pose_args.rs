@@ -48,13 +48,19 @@ pub(crate) struct BoundsArgs {
     #[arg(long, value_name = "EYE:TARGET", value_parser = parse_eye)]
     pub(crate) frustum: Option<[[f64; 3]; 2]>,
     /// Angle between the lower and the upper edge of its picture, in degrees.
-    #[arg(long, value_name = "DEG", default_value_t = 45.0, requires = "frustum")]
+    #[arg(
+        long,
+        value_name = "DEG",
+        default_value_t = 45.0,
+        requires = "frustum",
+        allow_negative_numbers = true
+    )]
     pub(crate) fov: f64,
     /// A crowd of instances on the ground, as COLUMNSxROWS:DISTANCE: says how many may be seen.
     #[arg(long, value_name = "CxR:D", value_parser = parse_crowd, requires = "frustum")]
     pub(crate) crowd: Option<Crowd>,
     /// Exit with 1 when the sphere for legal poses is more than so many times the best one found.
-    #[arg(long, value_name = "RATIO")]
+    #[arg(long, value_name = "RATIO", allow_negative_numbers = true)]
     pub(crate) max_ratio: Option<f64>,
     /// Print JSON instead of a table.
     #[arg(long)]
@@ -72,11 +78,16 @@ pub(crate) struct Crowd {
 /// Arguments of `dermis transform`.
 #[derive(Debug, Args)]
 pub(crate) struct TransformArgs {
-    /// The file to move: .glb .gltf .npz
+    /// The file to move: .glb .gltf .npz .obj .ply .pc2 .mdd
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
     /// A factor above 0, about the origin.
-    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
     pub(crate) scale: f64,
     /// Turns in degrees about axes, after each other: x=-90 or y=30,x=10
     #[arg(long, value_name = "AXIS=DEG,...", value_parser = parse_turns, allow_hyphen_values = true)]
@@ -124,6 +135,9 @@ fn parse_crowd(text: &str) -> Result<Crowd, String> {
     let (columns, rows) = grid.split_once('x').ok_or_else(problem)?;
     let count = |text: &str| text.trim().parse::<usize>().map_err(|_| problem());
     let (columns, rows) = (count(columns)?, count(rows)?);
+    if columns == 0 || rows == 0 {
+        return Err("expected at least one column and one row".to_owned());
+    }
     if columns.saturating_mul(rows) > 10_000_000 {
         return Err("expected at most ten million instances".to_owned());
     }

@@ -14,8 +14,13 @@ pub(crate) struct SubdivideArgs {
     #[arg(long, value_name = "SCHEME", default_value = "loop")]
     pub(crate) scheme: SchemeName,
     /// How often; each level has four times the triangles of the one before.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) levels: usize,
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
+    pub(crate) levels: i64,
     /// Edges whose faces meet at more than so many degrees in the rest pose are creases.
     #[arg(long, value_name = "DEG", allow_hyphen_values = true)]
     pub(crate) crease_angle: Option<f64>,

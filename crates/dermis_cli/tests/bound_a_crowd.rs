@@ -4,8 +4,9 @@ mod common;
 
 use common::Scratch;
 use dermis::mesh::Ball;
-use dermis::rig::LegalPoses;
-use dermis_io::Document;
+use dermis::rig::{JointLimits, LegalPoses};
+use dermis::skin::{Coefficient, Correction, Delta, SsdProgram, VertexProgram};
+use dermis_io::{AssumedPoses, Document};
 use glam::{DAffine3, DQuat, DVec3};
 use serde_json::Value;
 
@@ -135,7 +136,8 @@ fn statistics_then_bounds_then_a_camera() {
     for at in shown(&document) {
         assert!(holds(&clips, at), "{at} outside {clips:?}");
     }
-    // Engines find it in extras, with no knowledge of the block.
+    // Engines find it in extras, with no knowledge of the block; the clips leave these limits.
+    let sphere = ball(&limited["bounds"]["culling"]);
     let json = json_of_glb(&std::fs::read(scratch.at("bounded.glb")).expect("it was written"));
     let mesh = &json["meshes"][0];
     for extras in [&mesh["extras"], &mesh["primitives"][0]["extras"]] {
@@ -149,6 +151,194 @@ fn statistics_then_bounds_then_a_camera() {
     assert!(table.contains("every pose within limits"), "{table}");
     let missed = scratch.dermis("bounds bounded.glb --max-ratio 0.9");
     assert_eq!(missed.code, 1, "no bound is below the best: {missed:?}");
+}
+
+/// The sphere that engines find on the first mesh of a file.
+fn sphere_for_engines(scratch: &Scratch, file: &str) -> Ball {
+    let json = json_of_glb(&std::fs::read(scratch.at(file)).expect("it was written"));
+    ball(&json["meshes"][0]["extras"]["boundingSphere"])
+}
+
+#[test]
+fn clips_that_leave_the_limits_are_told_and_held() {
+    let scratch = Scratch::new();
+    arm(&scratch);
+    let still =
+        "others = \"fixed\"\n[[joint]]\nbone = \"forearm\"\nturn = \"cone\"\ncone_deg = 5\n";
+    scratch.put("still.toml", still);
+    let run = scratch
+        .dermis("bounds arm.glb --limits still.toml -o still.glb --json")
+        .done();
+    let told: Vec<&str> = run.stderr.lines().collect();
+    let leaves = |line: &&&str| {
+        line.starts_with("the clips leave the sphere for every pose within limits: joint ")
+            && line.contains("degrees too far in clip ")
+    };
+    assert_eq!(told.iter().filter(leaves).count(), 1, "{run:?}");
+    let json = run.json();
+    let (legal, given) = (
+        ball(&json["bounds"]["legal"]),
+        sphere_for_engines(&scratch, "still.glb"),
+    );
+    assert_eq!(
+        given.radius,
+        ball(&json["bounds"]["culling"]).radius,
+        "{json}"
+    );
+    assert!(given.radius > 1.01 * legal.radius, "{given:?}, {legal:?}");
+    let document = scratch.read("still.glb");
+    let (skin, record) = (
+        document.skin.as_ref().expect("a skin"),
+        document.record.as_ref().expect("a block"),
+    );
+    let poses = LegalPoses::new(&skin.skeleton, &record.limits, 0.5, 9).expect("limits");
+    for pose in poses.take(50) {
+        for at in skin.evaluate(&pose).expect("it fits") {
+            assert!(holds(&given, at), "{at} outside {given:?}");
+        }
+    }
+    for at in shown(&document) {
+        assert!(holds(&given, at), "{at} outside {given:?}");
+    }
+    let table = scratch.dermis("bounds arm.glb --limits still.toml").done();
+    assert!(table.stdout.contains("what engines get"), "{table:?}");
+    // What the clips themselves allow is never left.
+    let quiet = scratch.dermis("bounds arm.glb -o quiet.glb --json").done();
+    assert!(!quiet.stderr.contains("leave"), "{quiet:?}");
+    assert!(quiet.json()["bounds"]["culling"].is_null(), "{quiet:?}");
+    scratch.dermis("stats arm.glb -o seen.glb").done();
+    let seen = scratch.dermis("bounds seen.glb --json").done();
+    assert!(!seen.stderr.contains("leave"), "{seen:?}");
+}
+
+#[test]
+fn bounds_of_any_rotation_leave_the_rest_of_the_file_alone() {
+    let scratch = Scratch::new();
+    arm(&scratch);
+    scratch.put("limits.toml", LIMITS);
+    scratch
+        .dermis("stats arm.glb --limits limits.toml -o limited.glb")
+        .done();
+    scratch
+        .dermis("bounds limited.glb --any-rotation -o free.glb")
+        .done();
+    let record = |file: &str| scratch.read(file).record.expect("a block");
+    let (before, after) = (record("limited.glb"), record("free.glb"));
+    assert_eq!(before.limits, after.limits, "as they were");
+    assert_eq!(before.joints, after.joints, "as they were");
+    assert_eq!(before.limits.len(), 3, "there were some");
+    let bounds = after.bounds.expect("spheres");
+    assert_eq!(bounds.assumes, AssumedPoses::AnyRotation, "as asked");
+}
+
+#[test]
+fn what_stock_players_show_is_inside_too() {
+    let scratch = Scratch::new();
+    arm(&scratch);
+    scratch
+        .dermis("fit arm.npz --method animation-space --max-influences 2 -o exact.glb")
+        .done();
+    let json = scratch
+        .dermis("bounds exact.glb -o bounded.glb --json")
+        .done()
+        .json();
+    let legal = ball(&json["bounds"]["legal"]);
+    let given = sphere_for_engines(&scratch, "bounded.glb");
+    assert!(given.radius >= legal.radius * (1.0 - 1e-3), "{json}");
+    let document = scratch.read("bounded.glb");
+    let plain = document.plain_skin().expect("a stand-in");
+    let limits: Vec<_> = (document.record.as_ref().expect("a block").joints.iter())
+        .map(JointLimits::from_statistics)
+        .collect();
+    let legal = LegalPoses::new(&plain.skeleton, &limits, 0.5, 3).expect("limits");
+    for pose in legal.take(200) {
+        for skin in [&plain, document.skin.as_ref().expect("a skin")] {
+            for at in skin.evaluate(&pose).expect("it fits") {
+                assert!(holds(&given, at), "{at} outside {given:?}");
+            }
+        }
+    }
+    // A finer skin has a stand-in of its own.
+    scratch.dermis("subdivide bounded.glb -o fine.glb").done();
+    let given = sphere_for_engines(&scratch, "fine.glb");
+    let document = scratch.read("fine.glb");
+    let plain = document.plain_skin().expect("a stand-in");
+    for clip in &document.clips {
+        for time in clip.frame_times(30.0) {
+            for at in plain.evaluate(&plain.sample(clip, time)).expect("it fits") {
+                assert!(holds(&given, at), "{at} outside {given:?}");
+            }
+        }
+    }
+}
+
+/// Three points at one place on a bone, which a slider carries up.
+fn slider(by: f64) -> Document {
+    let root = ("root".to_owned(), None, DAffine3::IDENTITY);
+    let weight = dermis::skin::Weight {
+        bone: dermis::BoneId(0),
+        weight: 1.0,
+    };
+    let program = SsdProgram {
+        rest_positions: vec![DVec3::ZERO; 3],
+        weights: (0..3).map(|_| vec![weight]).collect(),
+        corrections: vec![Correction {
+            deltas: (0..3)
+                .map(|index| Delta {
+                    index,
+                    value: by * DVec3::Y,
+                })
+                .collect(),
+        }],
+    };
+    let up = Coefficient {
+        name: "up".to_owned(),
+        default: 0.0,
+    };
+    let skeleton = dermis::Skeleton::from_rest_frames([root]).expect("one bone");
+    let skin = dermis::Skin::new(skeleton, VertexProgram::Ssd(program), vec![up]);
+    Document {
+        mesh: dermis::TriMesh::new(vec![DVec3::ZERO; 3], vec![[0, 1, 2]]).expect("a triangle"),
+        skin: Some(skin.expect("a skin")),
+        ..Document::default()
+    }
+}
+
+#[test]
+fn sliders_count_in_what_is_the_best_found() {
+    let scratch = Scratch::new();
+    scratch.write("slider.glb", &slider(9.0));
+    let json = scratch.dermis("bounds slider.glb --json").done().json();
+    let ratio = json["legalRatio"].as_f64().expect("a number");
+    assert!((ratio - 1.0).abs() < 0.01, "{json}");
+    assert_eq!(json["partRatios"][0], json["legalRatio"], "one part");
+}
+
+#[test]
+fn points_have_no_ratio() {
+    let scratch = Scratch::new();
+    scratch.write("point.glb", &slider(0.0));
+    let run = scratch.dermis("bounds point.glb --any-rotation").done();
+    assert!(!run.stdout.contains("NaN"), "{run:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let scratch = Scratch::new();
+    arm(&scratch);
+    let mut child = scratch
+        .command("bounds arm.glb")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // Closed long before the table is ready.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(!said.contains("error"), "{said}");
 }
 
 #[test]
@@ -219,6 +409,7 @@ fn what_is_wrong_is_said_in_one_sentence() {
         "order.toml",
         "[[joint]]\nbone = \"hand\"\nturn = \"hinge\"\naxis = [1, 0, 0]\nangle_deg = [9, 3]\n",
     );
+    scratch.put("broken.toml", "[[joint]]\nbone = \"hand\nturn = \"free\"\n");
     scratch
         .dermis("transform arm.npz --scale 2 -o larger.npz")
         .done();
@@ -239,6 +430,35 @@ fn what_is_wrong_is_said_in_one_sentence() {
             "cannot be used with",
         ),
         ("transform arm.glb --scale 0 -o x.glb", "above 0"),
+        ("transform arm.glb --scale -2 -o x.glb", "above 0, found -2"),
+        ("transform arm.glb --scale 1e-60 -o x.glb", "too small"),
+        ("transform arm.glb --scale 1e39 -o x.glb", "too far out"),
+        (
+            "transform arm.glb --translate 1e39,0,0 -o x.glb",
+            "too far out",
+        ),
+        (
+            "bounds arm.glb --frustum 3,2,5:0,1,0 --fov 0",
+            "between 0 and 180",
+        ),
+        (
+            "bounds arm.glb --frustum 3,2,5:0,1,0 --fov -9",
+            "between 0 and 180",
+        ),
+        (
+            "bounds arm.glb --frustum 3,2,5:0,1,0 --fov NaN",
+            "between 0 and 180",
+        ),
+        ("bounds arm.glb --max-ratio NaN", "above 0, found NaN"),
+        ("bounds arm.glb --max-ratio -1", "above 0, found -1"),
+        (
+            "bounds arm.glb --frustum 3,2,5:0,1,0 --crowd 0x0:1",
+            "at least one column",
+        ),
+        (
+            "bounds arm.glb --limits broken.toml",
+            "broken.toml: line 2: ",
+        ),
         ("transform arm.glb --rotate w=3 -o x.glb", "x, y or z"),
         ("transform multi.glb --rotate x=90 -o x.glb", "multi-weight"),
     ];
@@ -247,7 +467,27 @@ fn what_is_wrong_is_said_in_one_sentence() {
         assert_eq!(run.code, 2, "{run:?}");
         assert!(run.stderr.contains(part), "{run:?}");
         assert!(run.stdout.is_empty(), "{run:?}");
+        // Mistakes of arguments that clap finds have a hint below them.
+        let is_ours = !run.stderr.contains("For more information");
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        let errors = lines.iter().filter(|line| !line.starts_with("note: "));
+        assert!(!is_ours || errors.count() == 1, "{run:?}");
+        assert!(!run.stderr.contains("DVec3"), "{run:?}");
     }
+    let order = scratch.dermis("bounds arm.glb --limits order.toml").stderr;
+    assert_eq!(
+        order,
+        "error: order.toml: joint hand: expected a finite range of angles, the smaller first\n",
+        "the joint once, and what is wrong with it"
+    );
+    // Formats without a place for skins say so.
+    let obj = scratch
+        .dermis("transform arm.glb --scale 2 -o arm.obj")
+        .done();
+    assert!(
+        obj.stderr.contains("no place for the skin and its clips"),
+        "{obj:?}"
+    );
     // A skin that is no sum of matrices times vectors gets the sphere of its clips, and a remark.
     let multi = scratch.dermis("bounds multi.glb --json").done();
     assert!(multi.stderr.contains("multi-weight"), "{multi:?}");

@@ -266,10 +266,14 @@ fn bad_input_gets_one_sentence() {
             "t.obj --levels 0 -o o.obj",
             "--levels: expected 1 or more, found 0",
         ),
+        (
+            "t.obj --levels -3 -o o.obj",
+            "--levels: expected 1 or more, found -3",
+        ),
         ("t.obj --levels 30 -o o.obj", "ask for fewer levels"),
         (
             "t.obj --levels 99999999999 -o o.obj",
-            "ask for fewer levels",
+            "would make more than 18446744073709551615 triangles",
         ),
         ("t.obj --crease-angle 200 -o o.obj", "0 to 180 degrees"),
         (

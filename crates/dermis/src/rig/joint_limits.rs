@@ -181,9 +181,11 @@ impl JointLimits {
                 max_rad,
                 wobble_rad,
                 ..
-            } => match unit(axis) && in_order(min_rad, max_rad) && not_negative(wobble_rad) {
-                true => Ok(()),
-                false => bad("expected a unit axis and a range of angles, the smaller first"),
+            } => match (unit(axis), in_order(min_rad, max_rad)) {
+                (false, _) => bad("expected an axis of unit length"),
+                (_, false) => bad("expected a finite range of angles, the smaller first"),
+                _ if !not_negative(wobble_rad) => bad("expected a wobble of at least 0"),
+                _ => Ok(()),
             },
             TurnLimits::Cone { max_angle_rad, .. } => match not_negative(max_angle_rad) {
                 true => Ok(()),
@@ -196,16 +198,15 @@ impl JointLimits {
                 max_twist_rad,
                 ..
             } => {
-                let fits = unit(axis)
-                    && not_negative(max_swing_rad)
-                    && max_swing_rad <= std::f64::consts::PI + 1e-9
-                    && in_order(min_twist_rad, max_twist_rad);
-                match fits {
-                    true => Ok(()),
-                    false => bad(
-                        "expected a unit axis, a swing of 0 to 180 degrees and a range of twists, the \
-                         smaller first",
-                    ),
+                let swings =
+                    not_negative(max_swing_rad) && max_swing_rad <= std::f64::consts::PI + 1e-9;
+                match (unit(axis), swings) {
+                    (false, _) => bad("expected an axis of unit length"),
+                    (_, false) => bad("expected a swing of 0 to 180 degrees"),
+                    _ if !in_order(min_twist_rad, max_twist_rad) => {
+                        bad("expected a finite range of twists, the smaller first")
+                    }
+                    _ => Ok(()),
                 }
             }
         }

@@ -100,6 +100,14 @@ impl Default for SubdivisionOptions {
 /// Most triangles that are made: beyond it the mesh is no character any more.
 pub const MOST_TRIANGLES: u64 = 50_000_000;
 
+/// A count that stopped at what its type holds.
+fn counted(count: u64) -> String {
+    match count {
+        u64::MAX => format!("more than {count}"),
+        _ => count.to_string(),
+    }
+}
+
 /// Why something cannot be subdivided.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -109,12 +117,13 @@ pub enum SubdivisionError {
     NoLevels,
     /// The result would not fit into memory.
     #[error(
-        "{levels} levels would make {triangles} triangles, and {most} are the most that are made: ask for fewer levels"
+        "{levels} levels would make {} triangles, and {most} are the most that are made: ask for fewer levels",
+        counted(*triangles)
     )]
     TooLarge {
         /// How many levels were asked for.
         levels: usize,
-        /// How many triangles that gives.
+        /// How many triangles that gives; `u64::MAX` when it is more than that.
         triangles: u64,
         /// [`MOST_TRIANGLES`].
         most: u64,

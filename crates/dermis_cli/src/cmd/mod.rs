@@ -28,7 +28,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use dermis::{Clip, Skin};
-use dermis_io::{Document, SequenceOptions};
+use dermis_io::{Document, Format, SequenceOptions};
 use glam::DVec3;
 
 use crate::args::SequenceArgs;
@@ -114,4 +114,15 @@ pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip, skin: Option<&Skin>
         given.key_rate()
     };
     asked.or_else(of_keys).unwrap_or(30.0)
+}
+
+/// Says what a format has no place for of a document that is about to be written.
+fn remark_left_out(document: &Document, format: Format, talk: &Talk) {
+    if document.skin.is_none() || matches!(format, Format::Glb | Format::Gltf | Format::Npz) {
+        return;
+    }
+    talk.remark(match document.clips.is_empty() {
+        true => "note: this format has no place for the skin, which is left out",
+        false => "note: this format has no place for the skin and its clips, which are left out",
+    });
 }

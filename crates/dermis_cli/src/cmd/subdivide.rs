@@ -7,12 +7,12 @@ use dermis::fit::{exact_ssd, plain_fallback};
 use dermis::subdiv::{AttributeRule, Corners, QuadOptions, Scheme, SubdivisionOptions};
 use dermis::{Pose, Skin, VertexProgram};
 use dermis_io::{
-    Document, FallbackError, Format, LevelFacts, SkinRecord, SubdivideOptions, Subdivided,
-    WriteOptions,
+    AssumedPoses, Document, FallbackError, Format, LevelFacts, SkinRecord, SubdivideOptions,
+    Subdivided, WriteOptions,
 };
 use serde::Serialize;
 
-use super::legal;
+use super::{legal, spheres};
 use crate::Outcome;
 use crate::subdivide_args::{CornersName, SchemeName, SubdivideArgs, UvName};
 use crate::talk::{Talk, plural};
@@ -78,8 +78,10 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         if let Some(plain) = &mut finer.fallback {
             plain.corrections = plain_shapes;
         }
+        renew_bounds(&mut finer, talk)?;
     }
     talk.check_stopped()?;
+    super::remark_left_out(&finer, format, talk);
     dermis_io::write(&args.output, &finer, &WriteOptions::default())?;
     let text = match args.json {
         true => serde_json::to_string_pretty(&report)?,
@@ -92,9 +94,10 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
 }
 
 fn checked(args: &SubdivideArgs) -> anyhow::Result<SubdivideOptions> {
-    if args.levels == 0 {
-        bail!("--levels: expected 1 or more, found 0");
-    }
+    let levels = match usize::try_from(args.levels) {
+        Ok(levels) if levels > 0 => levels,
+        _ => bail!("--levels: expected 1 or more, found {}", args.levels),
+    };
     if let Some(angle) = args.crease_angle
         && !(0.0..=180.0).contains(&angle)
     {
@@ -116,7 +119,7 @@ fn checked(args: &SubdivideArgs) -> anyhow::Result<SubdivideOptions> {
                 SchemeName::Loop => Scheme::Loop,
                 SchemeName::CatmullClark => Scheme::CatmullClark,
             },
-            levels: args.levels,
+            levels,
             corners: match args.corners {
                 CornersName::Sharp => Corners::Sharp,
                 CornersName::Smooth => Corners::Smooth,
@@ -197,6 +200,25 @@ fn make_playable(
     record.fallback = Some(error);
     document.fallback = Some(plain.program);
     Ok(Some(error))
+}
+
+/// Spheres that hold the new stand-in, too, where the file has spheres.
+fn renew_bounds(document: &mut Document, talk: &Talk) -> anyhow::Result<()> {
+    let kept = document.record.as_ref().and_then(|r| r.bounds.as_ref());
+    let (Some(kept), Some(skin), Some(_)) = (kept, &document.skin, &document.fallback) else {
+        return Ok(());
+    };
+    let shown = legal::shown_poses(document, skin)?;
+    let seen = legal::seen_in(skin, &shown);
+    let (limits, assumes) = match kept.assumes {
+        AssumedPoses::AnyRotation => (legal::any_rotation(skin, &seen), kept.assumes),
+        _ => legal::limits_of(document, skin, None, &seen)?,
+    };
+    let spheres = spheres::spheres(document, skin, &shown, (&limits, assumes), talk)?;
+    if let Some(record) = &mut document.record {
+        record.bounds = Some(spheres.record);
+    }
+    Ok(())
 }
 
 fn table(report: &Report, args: &SubdivideArgs) -> String {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use dermis::rig::Similarity;
-use dermis_io::{Format, WriteOptions};
+use dermis_io::{Document, Format, WriteOptions};
 use glam::{DQuat, DVec3};
 
 use crate::Outcome;
@@ -25,6 +25,8 @@ pub(crate) fn run(args: &TransformArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     talk.remark_notes(&document);
     let in_file = || args.input.display().to_string();
     let mut moved = document.moved(&by).with_context(in_file)?;
+    check_size(&document, &moved).with_context(in_file)?;
+    super::remark_left_out(&moved, format, talk);
     if matches!(format, Format::Glb | Format::Gltf) && moved.skin.is_some() {
         // A glTF file of a skin has clips, not frames.
         super::legal::frames_to_clip(&mut moved)?;
@@ -33,4 +35,35 @@ pub(crate) fn run(args: &TransformArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     dermis_io::write(&args.output, &moved, &WriteOptions::default())?;
     talk.remark(format!("wrote {}", args.output.display()));
     Ok(Outcome::Done)
+}
+
+/// Refuses a move that files cannot hold: most have numbers of 32 bits.
+fn check_size(before: &Document, after: &Document) -> anyhow::Result<()> {
+    let extent = |document: &Document| {
+        let positions = document.mesh.positions().iter();
+        let (low, high) = positions
+            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), at| {
+                (low.min(*at), high.max(*at))
+            });
+        (high - low).max_element()
+    };
+    let (old, new) = (extent(before), extent(after));
+    // Below this the differences between positions lose digits.
+    let least = f64::from(f32::MIN_POSITIVE / f32::EPSILON);
+    if old > 0.0 && new < least {
+        bail!(
+            "a model of size {old:.3e} would have size {new:.3e}, too small for numbers of 32 bits"
+        );
+    }
+    let largest = |at: &DVec3| at.abs().max_element();
+    let far = after
+        .mesh
+        .positions()
+        .iter()
+        .map(largest)
+        .fold(0.0, f64::max);
+    if far > f64::from(f32::MAX) {
+        bail!("a vertex would be at {far:.3e}, too far out for numbers of 32 bits");
+    }
+    Ok(())
 }

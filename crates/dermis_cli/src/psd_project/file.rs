@@ -106,23 +106,7 @@ pub(super) enum FalloffText {
 impl ProjectText {
     /// Reads a project's text; what is wrong with it is said with the line where it is.
     pub(super) fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
-        let parsed: Result<Self, _> = toml_edit::de::from_str(text);
-        let project = match parsed {
-            Ok(project) => project,
-            Err(error) => {
-                let line_of = |at: usize| {
-                    let before = text.bytes().take(at);
-                    1 + before.filter(|byte| *byte == b'\n').count()
-                };
-                let line = error.span().map(|span| line_of(span.start));
-                // The message may go on for lines; the first says what is wrong.
-                let message = error.message().replace('\n', ", ").replace('`', "'");
-                match line {
-                    Some(line) => bail!("{}: line {line}: {message}", path.display()),
-                    None => bail!("{}: {message}", path.display()),
-                }
-            }
-        };
+        let project: Self = crate::toml_text::parse(path, text)?;
         if project.version != VERSION {
             bail!(
                 "{}: version is {}, expected {VERSION}: this build of dermis reads no other",

@@ -60,8 +60,11 @@ fn trs_node(name: &str, trs: &Trs) -> Result<Node, Fault> {
     }
     Err(Fault::malformed(
         format!("default transform of bone {name}"),
-        "a finite translation, rotation and scale",
-        format!("{trs:?}"),
+        "a translation, rotation and scale that are finite in single precision",
+        format!(
+            "translation {}, rotation {}, scale {}",
+            trs.translation, trs.rotation, trs.scale
+        ),
     ))
 }
 
