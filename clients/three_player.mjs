@@ -27,11 +27,17 @@ export function poseAt(gltf, clipName, time) {
   gltf.scene.updateMatrixWorld(true);
 }
 
-// Every drawn primitive in file order, with the positions that a function gives for it.
+// Every drawn primitive in file order, with the positions that a function gives for it, and the spheres
+// of its mesh and of its own that the file has in extras.
 export function primitivesOf(scene, positions) {
   const primitives = [];
   scene.traverse((object) => {
-    if (object.geometry) primitives.push({ name: object.name, positions: positions(object) });
+    if (!object.geometry) return;
+    primitives.push({
+      name: object.name,
+      positions: positions(object),
+      spheres: [object, object.geometry].map((holder) => holder.userData.boundingSphere),
+    });
   });
   return primitives;
 }

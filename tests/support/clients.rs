@@ -21,6 +21,8 @@ pub(crate) struct ShownMesh {
     pub(crate) positions: Vec<[f64; 3]>,
     /// The point of each vertex, where the player passes `_ORIG` on.
     pub(crate) points: Option<Vec<usize>>,
+    /// Centre and radius of the spheres that the player found on the mesh and on the primitive.
+    pub(crate) spheres: Vec<([f64; 3], f64)>,
 }
 
 /// Fails, with every message, unless the Khronos validator finds neither errors nor warnings.
@@ -111,7 +113,16 @@ fn shown_mesh(mesh: &Value) -> ShownMesh {
         .map(|number| number.as_f64().unwrap_or(f64::NAN))
         .collect();
     let point = |value: &Value| value.as_f64().expect("a number") as usize;
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    let sphere = |value: &Value| {
+        let center = std::array::from_fn(|axis| number(&value["center"][axis]));
+        (center, number(&value["radius"]))
+    };
+    let spheres = mesh["spheres"].as_array().map_or(&[][..], Vec::as_slice);
     ShownMesh {
+        spheres: (spheres.iter().filter(|sphere| sphere.is_object()))
+            .map(sphere)
+            .collect(),
         name: mesh["name"].as_str().unwrap_or_default().to_owned(),
         positions: numbers.as_chunks().0.to_vec(),
         points: mesh["orig"]

@@ -127,6 +127,38 @@ fn the_demos_arm_plays_in_three() {
     }
 }
 
+/// three.js hands the spheres on to who wants to cull by them, and they hold what it shows.
+#[test]
+fn spheres_reach_three_and_hold_what_it_shows() {
+    let Some(clients) = support::node_clients() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    scratch.dermis("demo .").done();
+    scratch.dermis("bounds arm.glb -o bounded.glb").done();
+    assert_valid(&clients, &[scratch.at("bounded.glb")]);
+    let shown = three_positions(
+        &clients,
+        &scratch.at("bounded.glb"),
+        Some("curl and turn"),
+        &[0.0, 0.4, 0.9],
+    );
+    for mesh in shown.iter().flatten() {
+        assert_eq!(
+            mesh.spheres.len(),
+            2,
+            "of mesh and primitive: {}",
+            mesh.name
+        );
+        for (center, radius) in &mesh.spheres {
+            for at in &mesh.positions {
+                let away = DVec3::from_array(*at).distance(DVec3::from_array(*center));
+                assert!(away <= radius * (1.0 + 1e-6), "{at:?} of {}", mesh.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn fitted_characters_play_in_three() {
     let Some(clients) = support::node_clients() else {
