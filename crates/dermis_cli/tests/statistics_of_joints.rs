@@ -182,6 +182,11 @@ fn the_table_shows_limits_as_they_were_written() {
     assert!(hand.is_some_and(|row| row.contains("still")), "{table}");
     let uniform = scratch.dermis("stats arm.glb --uniform").done().stdout;
     assert!(uniform.contains("every way"), "{uniform}");
+
+    // Joints that turn every way have limits that restrict nothing.
+    scratch.dermis("stats arm.glb --uniform -o free.glb").done();
+    let bounds = scratch.dermis("bounds free.glb").done().stdout;
+    assert!(!bounds.contains("within limits"), "{bounds}");
     let clips = scratch.dermis("stats arm.glb").done().stdout;
     assert!(clips.contains("angles from each joint's middle"), "{clips}");
 }

@@ -123,7 +123,10 @@ pub(super) fn limits_of(
             limits.clone_from(joint);
         }
     }
+    // What `stats --uniform` writes: limits that restrict nothing.
+    let free = |joint: &JointLimits| matches!(joint.turn, TurnLimits::Free);
     let kind = match (record.limits.is_empty(), record.joints.is_empty()) {
+        (false, _) if record.limits.iter().all(free) => AssumedPoses::AnyRotation,
         (false, _) => AssumedPoses::Limits,
         (true, false) => AssumedPoses::Seen,
         (true, true) => AssumedPoses::AnyRotation,
