@@ -102,6 +102,31 @@ fn fact_9_a_twist_is_learned_from_three_poses() {
 }
 
 #[test]
+fn as_many_proxies_as_there_are_by_default_beat_linear_blending_on_poses_that_were_held_out() {
+    let arm = synth::arm(&ArmOptions {
+        poses: synth::arm_motion(24),
+        ..ArmOptions::default()
+    });
+    let bar = synth::bar(&BarOptions {
+        turns: bends(16),
+        ..BarOptions::default()
+    });
+    for (name, set) in [("arm", arm.examples), ("bar", bar.examples)] {
+        let numbers = || 0..set.examples().len();
+        let training: Vec<usize> = numbers().filter(|k| k % 4 != 3).collect();
+        let held_out: Vec<usize> = numbers().filter(|k| k % 4 == 3).collect();
+        let own = fit_rotational_regression(&set, &training, &Default::default(), &Silent);
+        let own = own.expect("fits").skin;
+        let ssd = fit_ssd(&set, &training, &SsdOptions::default(), &Silent);
+        let ssd = ssd.expect("fits").skin;
+        let count = patch_count(&own);
+        let [own, ssd] = [own, ssd].map(|skin| enveloping_error(&skin, &set, &held_out));
+        println!("{name}: {count} proxies, EE {own:.2}% on held-out poses, SSD {ssd:.2}%");
+        assert!(own < 0.2 * ssd, "{name}: EE {own}%, SSD {ssd}%");
+    }
+}
+
+#[test]
 fn what_a_twist_leaves_is_linear_so_three_poses_tell_it() {
     let turns = [0.0, 90.0, 180.0, 45.0, 135.0].map(|d: f64| DVec3::X * d.to_radians());
     let set = synth::bar(&BarOptions {
@@ -139,6 +164,29 @@ fn a_twist_past_half_a_turn_is_followed() {
         .expect("a bar can be fitted");
     let error = enveloping_error(&fitted.skin, &set, &[1, 3, 5, 7]);
     assert!(error < 5.0, "EE {error}% from poses in another order");
+}
+
+/// The same surface and motions without a common vertex of two triangles.
+fn loosened(set: &ExampleSet) -> ExampleSet {
+    let corners: Vec<u32> = (set.rest().triangles().iter().flatten()).copied().collect();
+    let spread = |points: &[DVec3]| corners.iter().map(|&i| points[i as usize]).collect();
+    let triangles = (0..corners.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+    let mesh = TriMesh::new(spread(set.rest().positions()), triangles.collect());
+    let examples = set.examples().iter().map(|example| Example {
+        name: example.name.clone(),
+        pose: example.pose.clone(),
+        positions: spread(&example.positions),
+    });
+    ExampleSet::new(
+        mesh.expect("triangles"),
+        set.skeleton().clone(),
+        examples.collect(),
+    )
+    .expect("examples")
+}
+
+fn patch_count(skin: &Skin) -> usize {
+    skin.proxies.as_ref().map_or(0, |p| p.patches.len())
 }
 
 /// Bends and twists of up to 100 degrees that never repeat.
@@ -342,6 +390,57 @@ fn fewer_proxies_are_chosen_for_a_larger_error() {
 }
 
 #[test]
+fn an_error_out_of_reach_is_given_up_and_told() {
+    let set = examples(bar(31, 10), &bends(12));
+    let training: Vec<usize> = (0..12).collect();
+    let options = RotationalOptions {
+        proxies: ProxyCount::TargetError(1e-9),
+        ..RotationalOptions::default()
+    };
+    let fitted = fit_rotational_regression(&set, &training, &options, &Silent).expect("fits");
+    let count = patch_count(&fitted.skin);
+    println!("{count} proxies; errors {:?}", fitted.round_errors);
+    assert!((16..300).contains(&count), "{count} of 600 triangles");
+    let [linear, reached, _] = fitted.round_errors[..] else {
+        panic!("three errors, found {:?}", fitted.round_errors);
+    };
+    let target = 1e-9 / 1000.0 * 3f64.sqrt() * set.unit_ball_radius();
+    assert!(target < reached && reached < 0.2 * linear, "{reached}");
+}
+
+#[test]
+fn loose_triangles_are_followed_by_as_many_proxies_as_were_asked_for() {
+    let welded = examples(bar(31, 10), &bends(16));
+    let loose = loosened(&welded);
+    let training: Vec<usize> = (0..12).collect();
+    for count in [4, 10, 60] {
+        let options = RotationalOptions {
+            proxies: ProxyCount::Exactly(count),
+            ..RotationalOptions::default()
+        };
+        let error = |set: &ExampleSet| {
+            let fitted = fit_rotational_regression(set, &training, &options, &Silent);
+            let skin = fitted.expect("fits").skin;
+            assert_eq!(patch_count(&skin), count, "as many as were asked for");
+            enveloping_error(&skin, set, &[12, 13, 14, 15])
+        };
+        let (of_welded, of_loose) = (error(&welded), error(&loose));
+        println!("{count} proxies: EE {of_loose:.2}%, with common vertices {of_welded:.2}%");
+        // Linear blending has 45% on a bar with such turns.
+        assert!(of_loose < of_welded + 2.0, "{of_loose}, {of_welded}");
+    }
+}
+
+#[test]
+fn fifteen_thousand_loose_triangles_are_no_reason_to_fail() {
+    let set = loosened(&examples(bar(253, 30), &bends(3)));
+    assert_eq!(set.rest().triangles().len(), 15_120, "loose triangles");
+    let fitted = fit_rotational_regression(&set, &[0, 1, 2], &Default::default(), &Silent);
+    let skin = fitted.expect("fits").skin;
+    assert_eq!(patch_count(&skin), 60, "the most that there are by default");
+}
+
+#[test]
 fn parts_of_a_mesh_without_a_held_vertex_have_their_places() {
     // Two bars side by side; every vertex of the second slides, so no blend of bones meets it.
     let one = bar(15, 6);
@@ -406,12 +505,25 @@ fn flat_triangles_and_loose_points_do_no_harm() {
 fn the_same_on_any_number_of_threads() {
     let set = examples(bar(31, 10), &bends(12));
     let training: Vec<usize> = (0..12).collect();
-    let on = |threads: usize| {
+    let on = |threads: usize, set: &ExampleSet, proxies: ProxyCount| {
+        let options = RotationalOptions {
+            proxies,
+            ..RotationalOptions::default()
+        };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let fit = || fit_rotational_regression(&set, &training, &Default::default(), &Silent);
+        let fit = || fit_rotational_regression(set, &training, &options, &Silent);
         pool.expect("threads").install(fit).expect("fits").skin
     };
-    assert_eq!(on(1), on(3), "bit for bit");
+    let loose = loosened(&set);
+    // The number of parts that are summed differs with the number of proxies.
+    for (set, proxies) in [
+        (&set, ProxyCount::Automatic),
+        (&set, ProxyCount::Exactly(150)),
+        (&loose, ProxyCount::Automatic),
+    ] {
+        let [one, three] = [1, 3].map(|threads| on(threads, set, proxies));
+        assert!(one == three, "bit for bit with {proxies:?}");
+    }
 }
 
 #[test]
@@ -477,5 +589,8 @@ fn options_out_of_range_are_refused_by_name() {
         let error = fit_rotational_regression(&set, &[0, 1], &options, &Silent);
         let error = error.expect_err(name).to_string();
         assert!(error.contains(name), "{name}: {error}");
+        // Infinity is 0 or more, too.
+        let is_true = name == "proxy-bones" || error.contains("is not a finite number");
+        assert!(is_true, "{error}");
     }
 }

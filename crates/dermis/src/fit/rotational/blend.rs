@@ -18,12 +18,25 @@ use crate::solve::SimplexLs;
 /// How strongly keys are held at what they were, as a share of their own part of the system: decides what
 /// the items leave open, and no more.
 const PROXIMITY: f64 = 1e-6;
-/// Most parts in which items are summed, each with a system of its own, whatever the number of threads.
-const PARTS: usize = 8;
 
-/// A problem whose keys have `N` numbers per row: 3 for linear motions, 4 for affine ones.
-pub(super) struct Blend<const N: usize> {
-    /// What each item has keys act on in the rest pose: points or edges, with 1 as fourth number of points.
+/// Numbers in a row of an affine motion.
+const N: usize = 4;
+
+/// How many parts a sum over the mesh has, each with a dense system of its own. It depends on the number of proxies
+/// alone, so the same is summed in the same order whatever the number of threads; where systems are large and few
+/// of them fit into memory, factorising takes much longer than summing anyway.
+pub(super) fn part_count(proxy_count: usize) -> usize {
+    match proxy_count {
+        0..=128 => 8,
+        129..=256 => 4,
+        257..=512 => 2,
+        _ => 1,
+    }
+}
+
+/// Weights over affine motions, and the motions.
+pub(super) struct Blend {
+    /// What each item has keys act on in the rest pose: points with 1 as fourth number, directions with 0.
     pub(super) inputs: Rows<[f64; N]>,
     /// What should become of them, by item, then by example, then as the inputs.
     pub(super) targets: Vec<Vec<DVec3>>,
@@ -35,7 +48,7 @@ pub(super) struct Blend<const N: usize> {
 
 /// Motions of all keys in all examples.
 #[derive(Debug, Clone)]
-pub(super) struct Keys<const N: usize> {
+pub(super) struct Keys {
     pub(super) count: usize,
     /// By example, then by key: three rows.
     pub(super) rows: Vec<[[f64; N]; 3]>,
@@ -44,25 +57,25 @@ pub(super) struct Keys<const N: usize> {
 /// Key and weight, by item.
 pub(super) type Weights = Rows<(u16, f64)>;
 
-impl<const N: usize> Keys<N> {
+impl Keys {
     pub(super) fn get(&self, example: usize, key: usize) -> &[[f64; N]; 3] {
         &self.rows[example * self.count + key]
     }
 }
 
-fn apply<const N: usize>(rows: &[[f64; N]; 3], input: &[f64; N]) -> DVec3 {
+fn apply(rows: &[[f64; N]; 3], input: &[f64; N]) -> DVec3 {
     DVec3::from_array(rows.map(|row| row.iter().zip(input).map(|(a, b)| a * b).sum()))
 }
 
-impl<const N: usize> Blend<N> {
+impl Blend {
     /// Weights and keys in turn, beginning with weights for the given keys.
     pub(super) fn solve(
         &self,
-        mut keys: Keys<N>,
+        mut keys: Keys,
         rounds: usize,
         progress: &dyn Progress,
         name: &str,
-    ) -> Result<(Weights, Keys<N>), FitError> {
+    ) -> Result<(Weights, Keys), FitError> {
         let stage = Stage::new(progress, name, (rounds + 1) * self.allowed.len());
         let mut weights = self.weights(&keys, &stage);
         for _ in 0..rounds {
@@ -79,7 +92,7 @@ impl<const N: usize> Blend<N> {
     }
 
     /// The best weights of every item.
-    fn weights(&self, keys: &Keys<N>, stage: &Stage<'_>) -> Weights {
+    fn weights(&self, keys: &Keys, stage: &Stage<'_>) -> Weights {
         let scratch = || (SimplexLs::new(), Vec::new());
         let solved = par::map_with(self.allowed.len(), scratch, |(solver, columns), item| {
             let allowed = self.allowed.row(item);
@@ -107,22 +120,23 @@ impl<const N: usize> Blend<N> {
     }
 
     /// The best keys for given weights, held at the given ones where the items leave them open.
-    fn keys(&self, weights: &Weights, before: &Keys<N>) -> Keys<N> {
+    fn keys(&self, weights: &Weights, before: &Keys) -> Keys {
         let size = N * before.count;
         let columns = 3 * self.example_count;
         let count = self.allowed.len();
-        let parts = par::map(PARTS, |part| {
-            let items = part * count / PARTS..(part + 1) * count / PARTS;
+        let part_count = part_count(before.count);
+        let mut parts = par::map(part_count, |part| {
+            let items = part * count / part_count..(part + 1) * count / part_count;
             let mut matrix = Mat::<f64>::zeros(size, size);
             let mut right = Mat::<f64>::zeros(size, columns);
             for item in items {
                 self.add_item(item, weights.row(item), &mut matrix, &mut right);
             }
             (matrix, right)
-        });
-        let mut matrix = Mat::<f64>::zeros(size, size);
-        let mut right = Mat::<f64>::zeros(size, columns);
-        for (m, r) in &parts {
+        })
+        .into_iter();
+        let (mut matrix, mut right) = parts.next().expect("at least one part");
+        for (m, r) in parts {
             matrix += m;
             right += r;
         }
@@ -140,12 +154,12 @@ impl<const N: usize> Blend<N> {
         let Ok(factor) = matrix.llt(Side::Lower) else {
             return before.clone();
         };
-        let solution = factor.solve(&right);
+        factor.solve_in_place(&mut right);
         let rows = (0..self.example_count * before.count)
             .map(|n| {
                 let (example, key) = (n / before.count, n % before.count);
                 std::array::from_fn(|row| {
-                    std::array::from_fn(|c| solution[(N * key + c, 3 * example + row)])
+                    std::array::from_fn(|c| right[(N * key + c, 3 * example + row)])
                 })
             })
             .collect();

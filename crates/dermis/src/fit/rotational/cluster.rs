@@ -4,17 +4,20 @@
 //! error is made, again and again (\[Wang07\] §5.1). There a group is joined to another *as that one moves*;
 //! here the error is that of the joined group under its own best affine motion in every example, which
 //! sums over points give without going through the points. A join costs O(examples) whatever the size.
+//!
+//! Neighbours share an edge. Hair cards, buttons and meshes whose triangles share no vertices have more islands than
+//! there may be groups; then a group that is a whole island may also be joined to what is near it in the rest pose, as
+//! soon as that costs least. So the body below a thousand hairs is not joined to one group before the first two hairs
+//! are, and any count is reached.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use glam::{DMat3, DVec3};
 
+use super::islands::{Islands, nearest_pairs};
 use crate::mesh::triangle_frame;
 use crate::par;
-
-/// Groups without neighbours are joined to any others, as long as there are no more than this.
-const MOST_ISLANDS: usize = 256;
 
 /// The shapes that are clustered: the rest shape first.
 pub(super) struct Shapes<'a> {
@@ -28,6 +31,9 @@ pub(super) struct Joins {
     triangles: Vec<u32>,
     /// Pairs of groups, each named by one of its triangles' places in `triangles`.
     joins: Vec<(u32, u32)>,
+    /// Places in `triangles` that are near each other though on different islands; none where edges alone lead
+    /// to as few groups as were asked for.
+    links: Vec<(u32, u32)>,
 }
 
 /// Sums over the corners of a group's triangles and the tips of their normals, which give a flat patch
@@ -70,7 +76,7 @@ impl PartialOrd for Candidate {
 }
 
 impl Joins {
-    /// Joins the given triangles until `least` groups are left, or as few as there are parts.
+    /// Joins the given triangles until `least` groups are left.
     ///
     /// Cost: O(T log T) joins of O(examples) each, and 96 bytes per triangle and example.
     pub(super) fn new(shapes: &Shapes<'_>, triangles: Vec<u32>, least: usize) -> Self {
@@ -78,28 +84,42 @@ impl Joins {
         let mut moments: Vec<Option<Moments>> = par::map(count, |g| {
             Some(Moments::of_triangle(shapes, triangles[g] as usize))
         });
+        let neighbors = neighbors(shapes.triangles, &triangles);
+        let islands = Islands::new(&neighbors);
+        let mut links = match islands.count() > least {
+            true => islands.links(shapes, &triangles),
+            false => Vec::new(),
+        };
         let mut state = State {
-            neighbors: neighbors(shapes.triangles, &triangles),
+            neighbors,
+            linked: vec![BTreeSet::new(); count],
             versions: vec![0; count],
             heap: BinaryHeap::new(),
         };
+        state.link(&links);
         let pairs: Vec<(u32, u32)> = (0..count as u32)
             .flat_map(|a| {
-                let later = state.neighbors[a as usize].range(a + 1..);
-                later.map(move |&b| (a, b)).collect::<Vec<_>>()
+                state
+                    .partners(a)
+                    .filter(move |&b| b > a)
+                    .map(move |b| (a, b))
             })
             .collect();
         state.push_all(&moments, pairs);
         let mut joins = Vec::new();
-        let mut left = count;
-        let mut islands_joined = false;
-        while left > least {
+        while count - joins.len() > least.max(1) {
             let Some(best) = state.heap.pop() else {
-                if islands_joined || left > MOST_ISLANDS {
-                    break;
-                }
-                islands_joined = true;
-                state.connect_islands(&moments);
+                // All that is linked is one, and what is left is far apart. Each gets a partner, so that
+                // at least half of the groups go before it comes to this again.
+                let middle = |m: &Option<Moments>| Some(m.as_ref()?.rest_mean);
+                let pairs = nearest_pairs(
+                    (0..)
+                        .zip(&moments)
+                        .filter_map(|(g, m)| Some((g, middle(m)?))),
+                );
+                state.link(&pairs);
+                state.push_all(&moments, pairs.clone());
+                links.extend(pairs);
                 continue;
             };
             let (a, b) = best.pair;
@@ -111,29 +131,22 @@ impl Joins {
             let joined = moments[from].take().expect("its version is current");
             let kept = moments[into].as_mut().expect("its version is current");
             kept.add(&joined);
-            state.versions[from] += 1;
-            state.versions[into] += 1;
             joins.push((a, b));
-            left -= 1;
-            let of_joined = std::mem::take(&mut state.neighbors[from]);
-            for &other in &of_joined {
-                state.neighbors[other as usize].remove(&b);
-                if other != a {
-                    state.neighbors[other as usize].insert(a);
-                    state.neighbors[into].insert(other);
-                }
-            }
-            let pairs = (state.neighbors[into].iter())
-                .map(|&other| (a.min(other), a.max(other)))
-                .collect();
+            state.join(a, b);
+            let pairs = state.partners(a).map(|other| (a.min(other), a.max(other)));
+            let pairs = pairs.collect();
             state.push_all(&moments, pairs);
         }
-        Self { triangles, joins }
+        Self {
+            triangles,
+            joins,
+            links,
+        }
     }
 
-    /// The fewest groups that there can be.
-    pub(super) fn least_count(&self) -> usize {
-        self.triangles.len() - self.joins.len()
+    /// Pairs of places in what [`groups`](Self::groups) returns that are neighbours without a common vertex.
+    pub(super) fn links(&self) -> &[(u32, u32)] {
+        &self.links
     }
 
     /// The group of every clustered triangle, in `triangles`' order, when there are `count` groups: the
@@ -165,7 +178,10 @@ impl Joins {
 }
 
 struct State {
+    /// The groups with which each shares an edge.
     neighbors: Vec<BTreeSet<u32>>,
+    /// The groups near each, on other islands.
+    linked: Vec<BTreeSet<u32>>,
     versions: Vec<u32>,
     heap: BinaryHeap<Candidate>,
 }
@@ -196,20 +212,38 @@ impl State {
         }
     }
 
-    /// Makes neighbours of all groups that are left.
-    fn connect_islands(&mut self, moments: &[Option<Moments>]) {
-        let left: Vec<u32> = (0..moments.len() as u32)
-            .filter(|&g| moments[g as usize].is_some())
-            .collect();
-        let mut pairs = Vec::new();
-        for (n, &a) in left.iter().enumerate() {
-            for &b in &left[n + 1..] {
-                self.neighbors[a as usize].insert(b);
-                self.neighbors[b as usize].insert(a);
-                pairs.push((a, b));
+    fn link(&mut self, pairs: &[(u32, u32)]) {
+        for &(a, b) in pairs {
+            self.linked[a as usize].insert(b);
+            self.linked[b as usize].insert(a);
+        }
+    }
+
+    /// The groups that one may be joined to: its neighbours, and where one of the two is a whole island, those
+    /// near it.
+    fn partners(&self, group: u32) -> impl Iterator<Item = u32> {
+        let neighbors = &self.neighbors[group as usize];
+        let linked = self.linked[group as usize].iter().copied();
+        let may_join = move |&other: &u32| {
+            let others = &self.neighbors[other as usize];
+            (neighbors.is_empty() || others.is_empty()) && !neighbors.contains(&other)
+        };
+        neighbors.iter().copied().chain(linked.filter(may_join))
+    }
+
+    /// Gives all that the second group has to the first.
+    fn join(&mut self, into: u32, from: u32) {
+        for lists in [&mut self.neighbors, &mut self.linked] {
+            for other in std::mem::take(&mut lists[from as usize]) {
+                lists[other as usize].remove(&from);
+                if other != into {
+                    lists[other as usize].insert(into);
+                    lists[into as usize].insert(other);
+                }
             }
         }
-        self.push_all(moments, pairs);
+        self.versions[from as usize] += 1;
+        self.versions[into as usize] += 1;
     }
 }
 
@@ -357,7 +391,8 @@ mod tests {
             shapes: vec![&rest, &posed],
         };
         let joins = Joins::new(&shapes, (0..18).collect(), 1);
-        assert_eq!(joins.least_count(), 1, "it is connected");
+        assert!(joins.links().is_empty(), "edges lead everywhere");
+        assert!(joins.groups(1).iter().all(|g| g.1 == 0), "it is connected");
         let groups = joins.groups(3);
         let expected: Vec<(u32, u32)> = (0..18).map(|t| (t, t / 6)).collect();
         assert_eq!(groups, expected, "three stiff pieces");
@@ -382,8 +417,76 @@ mod tests {
         // Without the middle of the strip.
         let chosen: Vec<u32> = (0..4).chain(14..18).collect();
         let joins = Joins::new(&shapes, chosen, 1);
-        assert_eq!(joins.least_count(), 1, "islands, too");
+        assert!(joins.groups(1).iter().all(|g| g.1 == 0), "islands, too");
         let groups: Vec<u32> = joins.groups(2).iter().map(|(_, g)| *g).collect();
         assert_eq!(groups, [0, 0, 0, 0, 1, 1, 1, 1], "each island before both");
+    }
+
+    /// The strip without common vertices, and `copies` of it far apart.
+    fn loose_strips(copies: usize) -> (Vec<[u32; 3]>, Vec<DVec3>, Vec<DVec3>) {
+        let (triangles, rest, posed) = strip();
+        let corners: Vec<u32> = triangles.into_iter().flatten().collect();
+        let shape = |shape: &[DVec3]| -> Vec<DVec3> {
+            let away = |copy: usize| DVec3::Y * (1e6 * copy as f64);
+            let copies = (0..copies).map(away);
+            copies
+                .flat_map(|away| corners.iter().map(move |&i| shape[i as usize] + away))
+                .collect()
+        };
+        let (rest, posed) = (shape(&rest), shape(&posed));
+        let loose = (0..rest.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+        (loose.collect(), rest, posed)
+    }
+
+    #[test]
+    fn loose_triangles_that_move_as_one_are_joined_first() {
+        let (triangles, rest, posed) = loose_strips(1);
+        let shapes = Shapes {
+            triangles: &triangles,
+            shapes: vec![&rest, &posed],
+        };
+        let joins = Joins::new(&shapes, (0..18).collect(), 3);
+        let expected: Vec<(u32, u32)> = (0..18).map(|t| (t, t / 6)).collect();
+        assert_eq!(joins.groups(3), expected, "as with common vertices");
+        let is_near = |&(a, b): &(u32, u32)| a < b && b - a <= 6;
+        assert!(joins.links().iter().all(is_near), "{:?}", joins.links());
+    }
+
+    #[test]
+    fn any_count_is_reached_though_islands_are_far_apart() {
+        let (triangles, rest, posed) = loose_strips(50);
+        let shapes = Shapes {
+            triangles: &triangles,
+            shapes: vec![&rest, &posed],
+        };
+        for count in [1, 2, 7, 50, 149, 600, 900, 1000] {
+            let joins = Joins::new(&shapes, (0..900).collect(), count);
+            let groups = joins.groups(count);
+            let found = groups.iter().map(|g| g.1 + 1).max();
+            assert_eq!(found, Some(count.min(900) as u32), "groups");
+        }
+    }
+
+    #[test]
+    fn what_is_large_is_not_joined_to_one_before_small_islands_are() {
+        // Three stiff pieces in one strip, and a loose triangle beside each of its squares, moving with it.
+        let (mut triangles, mut rest, mut posed) = strip();
+        for k in 0..9 {
+            let first = rest.len() as u32;
+            for shape in [&mut rest, &mut posed] {
+                let [a, b, c] = [2 * k, 2 * k + 1, 2 * k + 2].map(|i| shape[i]);
+                let up = (c - a).cross(b - a).normalize() * 1.5;
+                shape.extend([a + up, b + up, c + up]);
+            }
+            triangles.push([first, first + 1, first + 2]);
+        }
+        let shapes = Shapes {
+            triangles: &triangles,
+            shapes: vec![&rest, &posed],
+        };
+        let joins = Joins::new(&shapes, (0..27).collect(), 3);
+        let piece = |t: u32| if t < 18 { t / 6 } else { (t - 18) / 3 };
+        let expected: Vec<(u32, u32)> = (0..27).map(|t| (t, piece(t))).collect();
+        assert_eq!(joins.groups(3), expected, "each piece with what is on it");
     }
 }

@@ -24,7 +24,7 @@ use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use glam::DVec3;
 
-use super::blend::Weights;
+use super::blend::{Weights, part_count};
 use crate::fit::FitError;
 use crate::par;
 use crate::rig::{BoneId, Skeleton};
@@ -32,8 +32,6 @@ use crate::skin::{Rows, Weight};
 
 /// Weight of each proxy's own patch, as a share of that of its edges.
 const OWN_PATCH: f64 = 1e-6;
-/// Most parts in which triangles are summed, each with a system of its own.
-const PARTS: usize = 8;
 
 /// All that the places of proxies follow from.
 pub(super) struct Assembly<'a> {
@@ -80,15 +78,11 @@ impl Assembly<'_> {
         }
         let size = 4 * self.patch_of_proxy.len();
         let (width1, width2) = (4 * self.middles.len(), 4 * sources.len());
-        let system = || {
-            (
-                Mat::<f64>::zeros(size, size),
-                Mat::<f64>::zeros(size, width1 + width2),
-            )
-        };
-        let parts = PARTS.min(self.triangles.len().max(1));
-        let summed = par::map(parts, |part| {
-            let (mut normal, mut right) = system();
+        let parts = part_count(self.patch_of_proxy.len().max(self.middles.len()));
+        let parts = parts.min(self.triangles.len().max(1));
+        let mut summed = par::map(parts, |part| {
+            let mut normal = Mat::<f64>::zeros(size, size);
+            let mut right = Mat::<f64>::zeros(size, width1 + width2);
             let mut row = Row::default();
             let count = self.triangles.len();
             for k in part * count / parts..(part + 1) * count / parts {
@@ -110,9 +104,10 @@ impl Assembly<'_> {
                 }
             }
             (normal, right)
-        });
-        let (mut normal, mut right) = system();
-        for (n, r) in &summed {
+        })
+        .into_iter();
+        let (mut normal, mut right) = summed.next().expect("at least one part");
+        for (n, r) in summed {
             normal += n;
             right += r;
         }
@@ -122,10 +117,13 @@ impl Assembly<'_> {
             problem: "the places of the proxy bones are not determined: fewer of them may be"
                 .to_owned(),
         })?;
-        let solution = factor.solve(&right);
+        // Each is as large as the result.
+        drop(normal);
+        factor.solve_in_place(&mut right);
+        drop(factor);
         let rows = |columns: std::ops::Range<usize>| {
             let entries = (0..size).flat_map(|r| columns.clone().map(move |c| (r, c)));
-            entries.map(|(r, c)| solution[(r, c)]).collect::<Vec<_>>()
+            entries.map(|(r, c)| right[(r, c)]).collect::<Vec<_>>()
         };
         Ok(Compiled {
             sources,

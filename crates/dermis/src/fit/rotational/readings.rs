@@ -134,7 +134,8 @@ impl Readings {
 }
 
 impl PoseTree {
-    /// The tree of least total length (Prim), lengths being the angles between turns of all joints.
+    /// The tree of least total length (Prim), lengths being the angles between turns of all joints. Every pair of
+    /// examples is looked at: O(K² J) for K examples and J joints.
     fn new(vectors: &[Vec<DVec3>], count: usize) -> Self {
         let quaternions: Vec<Vec<DQuat>> = (0..count)
             .map(|k| {

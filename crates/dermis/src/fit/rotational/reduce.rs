@@ -11,7 +11,7 @@ use super::prune::{self, Pruning};
 use super::readings::Readings;
 use super::regress::{PatchMotion, fit_patch};
 use super::{Base, GIVE_BACK_ROUNDS, ProxyCount, RotationalOptions, rms, vertex_errors};
-use crate::fit::{FitError, Fitted};
+use crate::fit::{FitError, Fitted, bad_option};
 use crate::measure::positive_or_one;
 use crate::mesh::triangle_frame;
 use crate::par;
@@ -120,13 +120,18 @@ struct Proxies {
     count: usize,
     /// By vertex; empty for those of no triangle with a free corner.
     weights: Weights,
-    motions: Keys<4>,
+    motions: Keys,
     /// The triangle of each proxy that has only one.
     alone: Vec<Option<u32>>,
     /// Root-mean-square error over all vertices, held ones as linear blend skinning has them.
     rms: f64,
 }
 
+/// A search for an error ends where twice as many proxies leave more than this share of it: held vertices, and what
+/// a few influences cannot blend, stay as they are.
+const STALLED: f64 = 0.95;
+/// But not below this count, where two of the first patches may be no better than one.
+const STALLED_COUNT: usize = 16;
 /// How much the direction of the skin counts beside the place of a vertex.
 const DIRECTION: f64 = 0.1;
 
@@ -140,7 +145,13 @@ impl Proxies {
     ) -> Result<Self, FitError> {
         let groups = joins.groups(count);
         let count = 1 + groups.iter().map(|(_, g)| *g).max().unwrap_or(0) as usize;
-        let (own, allowed) = groups_of_vertices(base, &groups, count);
+        if count > super::MOST_PROXIES {
+            // Keys are numbered in 16 bits.
+            let most = super::MOST_PROXIES;
+            let problem = format!("the triangles make {count} patches, and at most {most} may be");
+            return bad_option("proxy-bones", problem);
+        }
+        let (own, allowed) = groups_of_vertices(base, &groups, joins.links(), count);
         let example_count = base.training.len();
         let points: Vec<Vec<[DVec3; 2]>> = par::map(example_count + 1, |k| {
             let shape = base.shapes()[k];
@@ -280,7 +291,7 @@ fn alone(groups: &[(u32, u32)], count: usize) -> Vec<Option<u32>> {
 }
 
 /// The affine motions that meet each group's corners and the tips of its normals best, in every training example.
-fn group_motions(base: &Base<'_>, groups: &[(u32, u32)], count: usize) -> Keys<4> {
+fn group_motions(base: &Base<'_>, groups: &[(u32, u32)], count: usize) -> Keys {
     let mut members = vec![Vec::new(); count];
     for &(triangle, group) in groups {
         members[group as usize].push(triangle);
@@ -344,7 +355,7 @@ fn directions(shape: &[DVec3], triangles: &[[u32; 3]]) -> Vec<DVec3> {
 }
 
 /// As few proxies as follow the examples to an error, in model units: the error falls with the count, so the
-/// interval is halved.
+/// interval is halved. Where it hardly falls any more those are returned that went as far.
 fn fewest(
     base: &Base<'_>,
     joins: &Joins,
@@ -352,16 +363,16 @@ fn fewest(
     options: &RotationalOptions,
     progress: &dyn Progress,
 ) -> Result<Proxies, FitError> {
-    let mut low = joins.least_count().max(1);
-    let mut best = Proxies::solve(base, joins, low, options, progress)?;
-    if best.rms <= error {
-        return Ok(best);
-    }
-    let mut high = low;
+    let (mut low, mut high) = (1, 1);
+    let mut best = Proxies::solve(base, joins, high, options, progress)?;
     while best.rms > error && high < super::MOST_PROXIES {
         low = high;
         high = (2 * high).min(super::MOST_PROXIES);
         let next = Proxies::solve(base, joins, high, options, progress)?;
+        let has_stalled = low >= STALLED_COUNT && next.rms > STALLED * best.rms;
+        if has_stalled && next.rms > error {
+            break;
+        }
         let is_all = next.count < high;
         best = next;
         if is_all {
@@ -379,10 +390,12 @@ fn fewest(
     Ok(best)
 }
 
-/// For every free vertex the groups of its triangles, and those together with their neighbours.
+/// For every free vertex the groups of its triangles, and those together with their neighbours: groups that share a
+/// vertex, or have triangles that are linked.
 fn groups_of_vertices(
     base: &Base<'_>,
     groups: &[(u32, u32)],
+    links: &[(u32, u32)],
     count: usize,
 ) -> (Rows<u16>, Rows<u16>) {
     let vertex_count = base.is_held.len();
@@ -396,6 +409,13 @@ fn groups_of_vertices(
     for groups in &own {
         for &a in groups {
             near[usize::from(a)].extend(groups.iter().copied().filter(|&b| b != a));
+        }
+    }
+    for &(p, q) in links {
+        let [a, b] = [p, q].map(|place| groups[place as usize].1 as u16);
+        if a != b {
+            near[usize::from(a)].insert(b);
+            near[usize::from(b)].insert(a);
         }
     }
     let mut rows = (Rows::default(), Rows::default());
