@@ -1,16 +1,18 @@
 //! Rotational regression of an arm made by formula: how the time of a fit grows.
 //!
-//! `cargo bench -p dermis --bench rotational` prints the time of a fit with 60 proxies, and of linear blend
+//! `cargo bench -p dermis --bench rotational` prints the time of a fit with 30 proxies, and of linear blend
 //! skinning with the same weights to find, over triangles and over poses. Each the best of a few runs;
 //! `RAYON_NUM_THREADS` says how many threads.
 
 use std::time::Instant;
 
-use dermis::fit::{RotationalOptions, SsdOptions, fit_rotational_regression, fit_ssd};
+use dermis::fit::{ProxyCount, RotationalOptions, SsdOptions, fit_rotational_regression, fit_ssd};
 use dermis::progress::Silent;
 use dermis::synth::{ArmOptions, arm, arm_motion};
 
 const RUNS: usize = 3;
+/// The same for all sizes, so that nothing else grows.
+const PROXIES: usize = 30;
 
 fn main() {
     println!("threads: {}", rayon::current_num_threads());
@@ -41,7 +43,11 @@ fn row(ring_count: usize, segment_count: usize, pose_count: usize) {
         times.fold(f64::INFINITY, f64::min)
     };
     let fit = best(&|| {
-        fit_rotational_regression(&set, &training, &RotationalOptions::default(), &Silent)
+        let options = RotationalOptions {
+            proxies: ProxyCount::Exactly(PROXIES),
+            ..RotationalOptions::default()
+        };
+        fit_rotational_regression(&set, &training, &options, &Silent)
             .expect("an arm can be fitted");
     });
     let linear = best(&|| {

@@ -48,13 +48,18 @@ fn bar_figure() -> Result<Image, Box<dyn Error>> {
     figure(&Figure {
         set: &set,
         training: &[0, 1, 2],
+        shown: &[
+            (0, "learned from: twist 0°"),
+            (1, "learned from: twist 90°"),
+            (2, "learned from: twist 180°"),
+        ],
         unseen: &[(3, "twist 45°"), (4, "twist 135°")],
         methods: &["rotational-regression", "psd", "ssd"],
         from: Vec3::new(-0.35, -0.5, -1.0),
     })
 }
 
-/// Nine poses of bend and twist to learn from, and two between them.
+/// Nine poses of bend and twist to learn from, and three between them.
 fn arm_figure() -> Result<Image, Box<dyn Error>> {
     let mut poses = Vec::new();
     for bend in [0.0, 55.0, 110.0f64] {
@@ -77,6 +82,7 @@ fn arm_figure() -> Result<Image, Box<dyn Error>> {
     figure(&Figure {
         set: &set,
         training: &(0..9).collect::<Vec<_>>(),
+        shown: &[],
         unseen: &[
             (9, "bend 30°, twist 135°"),
             (10, "bend 85°, twist 45°"),
@@ -90,6 +96,8 @@ fn arm_figure() -> Result<Image, Box<dyn Error>> {
 struct Figure<'a> {
     set: &'a ExampleSet,
     training: &'a [usize],
+    /// Those of them that have a row above the others, and what they are called.
+    shown: &'a [(usize, &'a str)],
     /// Examples to show, and what they are called.
     unseen: &'a [(usize, &'a str)],
     methods: &'a [&'a str],
@@ -97,7 +105,7 @@ struct Figure<'a> {
     from: Vec3,
 }
 
-/// A row for every unseen pose: the truth, and every method with its error as colour.
+/// A row for what is learned from, where that is few poses, and one for every unseen pose: the truth, and every method with its error as colour.
 fn figure(figure: &Figure<'_>) -> Result<Image, Box<dyn Error>> {
     let set = figure.set;
     let mut skins: Vec<(Method, Skin)> = Vec::new();
@@ -127,26 +135,23 @@ fn figure(figure: &Figure<'_>) -> Result<Image, Box<dyn Error>> {
         shots.iter().flat_map(|(_, far)| far.iter().copied()),
         "% of size",
     );
+    let columns = 1 + skins.len();
     let mut panels = Vec::new();
+    for &(k, name) in figure.shown {
+        let truth = single(&set.examples()[k].positions);
+        let camera = figure.camera(&truth);
+        let image = figure.draw(&camera, &truth, Paint::default())?;
+        panels.push(Panel::new(image, name));
+    }
+    // The next row begins at the left.
+    let paper = Image::new(SIZE.0, SIZE.1, SheetStyle::default().paper);
+    let filled = panels.len().next_multiple_of(columns);
+    panels.resize_with(filled, || Panel::new(paper.clone(), ""));
     let mut shots = shots.iter();
     for &(k, name) in figure.unseen {
         let truth = single(&set.examples()[k].positions);
-        let camera = Camera::framing(
-            truth.iter().copied(),
-            figure.from,
-            Vec3::Y,
-            SIZE.0 as f32 / SIZE.1 as f32,
-        );
-        let draw = |positions: &[Vec3], paint: Paint<'_>| {
-            let triangles = set.rest().triangles();
-            let normals = smooth_normals(positions, triangles);
-            let scene = Scene {
-                surfaces: vec![Surface::new(positions, &normals, triangles).painted(paint)],
-                ground: Some(Ground::default()),
-                ..Scene::default()
-            };
-            render(&scene, &camera, SIZE.0, SIZE.1)
-        };
+        let camera = figure.camera(&truth);
+        let draw = |positions: &[Vec3], paint| figure.draw(&camera, positions, paint);
         panels.push(Panel::new(
             draw(&truth, Paint::default())?,
             format!("truth, {name}"),
@@ -161,14 +166,37 @@ fn figure(figure: &Figure<'_>) -> Result<Image, Box<dyn Error>> {
             panels.push(Panel::new(draw(shown, heat)?, caption));
         }
     }
-    let rows = figure.unseen.len() as u32;
+    let rows = (panels.len() / columns) as u32;
     let style = SheetStyle {
-        columns: Some(1 + skins.len()),
+        columns: Some(columns),
         caption_px: TEXT,
         legend: Some(scale.legend(LegendSide::Vertical, rows * SIZE.1, TEXT)),
         ..SheetStyle::default()
     };
     Ok(sheet(&panels, &style))
+}
+
+impl Figure<'_> {
+    fn camera(&self, positions: &[Vec3]) -> Camera {
+        let aspect = SIZE.0 as f32 / SIZE.1 as f32;
+        Camera::framing(positions.iter().copied(), self.from, Vec3::Y, aspect)
+    }
+
+    fn draw(
+        &self,
+        camera: &Camera,
+        positions: &[Vec3],
+        paint: Paint<'_>,
+    ) -> Result<Image, Box<dyn Error>> {
+        let triangles = self.set.rest().triangles();
+        let normals = smooth_normals(positions, triangles);
+        let scene = Scene {
+            surfaces: vec![Surface::new(positions, &normals, triangles).painted(paint)],
+            ground: Some(Ground::default()),
+            ..Scene::default()
+        };
+        Ok(render(&scene, camera, SIZE.0, SIZE.1)?)
+    }
 }
 
 fn short_title(method: &Method) -> &'static str {
