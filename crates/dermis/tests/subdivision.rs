@@ -420,10 +420,14 @@ proptest! {
         let values = subdivide_corners(&fine, &of_corner, AttributeRule::Smooth).expect("one each");
         let points = points(9);
         let (shown, of_values) = (fine.apply(&points), values.apply(&points));
-        // Where a border and a crease meet, values are held and points are not.
-        let sound = cage.edges().iter().all(|e| !e.is_border()) || cage.edges().iter().all(|e| e.is_border() || e.sharpness == 0.0);
-        let crowded = cage.edges().iter().any(|e| e.is_border() && e.face_count > 1);
-        prop_assume!(sound && !crowded);
+        // Where a border and a crease meet, values are held and points are not. Two triangles back to back
+        // have no border, but their children do: the edges within them have four faces.
+        let sound = |cage: &Cage| {
+            let (borders, inner): (Vec<&_>, Vec<&_>) = cage.edges().iter().partition(|e| e.is_border());
+            let crowded = borders.iter().any(|e| e.face_count > 1);
+            !crowded && (borders.is_empty() || inner.iter().all(|e| e.sharpness == 0.0))
+        };
+        prop_assume!(fine.cages().iter().all(sound));
         for (corner, &point) in fine.finest().faces().items().iter().enumerate() {
             let value = of_values[values.value_of_corner()[corner] as usize];
             prop_assert!(shown[point as usize].distance(value) < 1e-13, "corner {corner}");
