@@ -53,7 +53,7 @@ impl Character {
         }
         let bones = skin.skeleton.bone_count();
         Self {
-            skeleton: PackedSkeleton::new(&skin.skeleton),
+            skeleton: PackedSkeleton::for_skin(skin),
             proxies: PackedProxies::new(skin).expect("fits"),
             pose,
             matrices: vec![[0.0; 12]; bones],

@@ -249,7 +249,7 @@ fn from_a_pose_to_the_vertices_of_every_program() {
         let packed = PackedSkin::new(&skin, &PackOptions::default()).expect("packs");
         let mut matrices = vec![[0.0; 12]; packed.bone_count()];
         let mut entries = vec![PaletteEntry::default(); packed.bone_count()];
-        PackedSkeleton::new(&skin.skeleton)
+        PackedSkeleton::for_skin(&skin)
             .palette(&pose, &mut matrices)
             .expect("as many bones");
         let mut proxies = PackedProxies::new(&skin).expect("fits");

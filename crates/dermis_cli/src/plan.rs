@@ -55,6 +55,9 @@ impl Plan {
     /// Checks the flags of a method against each other, before any file is read.
     pub(crate) fn new(args: &MethodArgs) -> anyhow::Result<Self> {
         refuse_foreign_flags(args)?;
+        if let Some(target) = args.target_error {
+            target.check()?;
+        }
         let way = match args.method.as_str() {
             "auto" => {
                 let budget = Budget {
@@ -75,9 +78,6 @@ impl Plan {
             key => {
                 let method = method(key, args)?;
                 method.check()?;
-                if let Some(target) = args.target_error {
-                    target.check()?;
-                }
                 Way::One(method)
             }
         };

@@ -268,7 +268,7 @@ fn bad_input_gets_one_sentence() {
         ),
         (
             "fit tube.npz -o out.glb --method auto --target-error=-1",
-            &["target_error", "above 0"],
+            &["--target-error", "above 0"],
         ),
         (
             "fit tube.npz -o out.glb --method mwe --influences paint",

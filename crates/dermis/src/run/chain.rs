@@ -7,7 +7,8 @@ use glam::{DAffine3, Mat4, Vec4, Vec4Swizzles};
 
 use super::PoseBuffer;
 use super::pose_buffer::{BoneBlock, LANES};
-use crate::rig::{BoneId, RigError, Skeleton};
+use crate::rig::{BoneId, ProxyBones, RigError, Skeleton};
+use crate::skin::Skin;
 
 /// A 3×4 matrix, row after row: `[m00 m01 m02 t0, m10 m11 m12 t1, m20 m21 m22 t2]`.
 pub type Mat3x4 = [f32; 12];
@@ -20,6 +21,8 @@ pub struct PackedSkeleton {
     parents: Vec<Option<BoneId>>,
     /// `Ĝ_j⁻¹`.
     bone_from_rest: Vec<Mat3x4>,
+    /// Bones after these are left alone.
+    chained_count: usize,
 }
 
 impl PackedSkeleton {
@@ -29,6 +32,18 @@ impl PackedSkeleton {
         Self {
             parents: bones.iter().map(|bone| bone.parent).collect(),
             bone_from_rest: bones.iter().map(|b| pack(&b.bone_from_rest)).collect(),
+            chained_count: bones.len(),
+        }
+    }
+
+    /// Packs the skeleton of a skin whose proxy bones, if it has any, are left to
+    /// [`PackedProxies::place`](super::PackedProxies::place): [`Self::palette`] does not touch their matrices.
+    pub fn for_skin(skin: &Skin) -> Self {
+        let proxies = skin.proxies.as_ref();
+        let placed = proxies.map_or(0, ProxyBones::unposed_bone_count);
+        Self {
+            chained_count: skin.skeleton.bone_count() - placed,
+            ..Self::new(&skin.skeleton)
         }
     }
 
@@ -37,7 +52,7 @@ impl PackedSkeleton {
         self.parents.len()
     }
 
-    /// Writes `G_j` for every bone: takes bone frames to model space.
+    /// Writes `G_j` for every bone (but proxies, see [`Self::for_skin`]): takes bone frames to model space.
     ///
     /// The entries are within 5e-6 of [`Skeleton::palette`]'s, relative to the largest entry of
     /// the palette (or 1, if that is larger), for chains of up to 150 bones: 5 µm for a character
@@ -53,7 +68,7 @@ impl PackedSkeleton {
         self.check_count("bones in the pose", pose.bone_count())?;
         self.check_count("matrices in the palette", model_from_bone.len())?;
         for (chunk, (block, parents)) in (pose.blocks().iter())
-            .zip(self.parents.chunks(LANES))
+            .zip(self.parents[..self.chained_count].chunks(LANES))
             .enumerate()
         {
             let first = chunk * LANES;

@@ -40,6 +40,8 @@ pub struct PackedSkin {
     pub(super) places: Places,
     /// `Ĝ_j⁻¹`; empty when the kernel takes `G_j` itself.
     pub(super) bone_from_rest: Vec<DAffine3>,
+    /// Bones that move a vertex, by rising number.
+    pub(super) moving_bones: Vec<u16>,
     largest_step: f64,
 }
 
@@ -100,6 +102,9 @@ impl PackedSkin {
             matches!(source.kernel, KernelKind::Linear { .. }),
             options.correction_precision,
         )?;
+        let mut moving_bones = bones.clone();
+        moving_bones.sort_unstable();
+        moving_bones.dedup();
         let takes_rest = !matches!(source.kernel, KernelKind::Linear { .. });
         let rest = skin.skeleton.bones().iter().map(|b| b.bone_from_rest);
         Ok(Self {
@@ -124,6 +129,7 @@ impl PackedSkin {
             } else {
                 Vec::new()
             },
+            moving_bones,
             largest_step,
         })
     }

@@ -46,7 +46,8 @@ impl PackedSkin {
     /// Writes `G_j`, as [`PackedSkeleton::palette`](super::PackedSkeleton::palette) makes them, as
     /// this skin's kernel takes them.
     ///
-    /// Like [`PackedSkin::fill_palette`], but from the run-time's own matrices. Allocates nothing.
+    /// Like [`PackedSkin::fill_palette`], but from the run-time's own matrices, and entries of bones that move
+    /// no vertex, which no kernel reads, stay as they are. Allocates nothing.
     ///
     /// # Errors
     /// [`RunError::CountMismatch`] when either list has another number of bones.
@@ -61,14 +62,15 @@ impl PackedSkin {
             KernelKind::Ssd | KernelKind::MultiWeight => dispatch(
                 self.instruction_set,
                 PosedFromRest {
+                    bones: &self.moving_bones,
                     model_from_bone,
                     bone_from_rest: &self.bone_from_rest,
                     out,
                 },
             ),
             KernelKind::Linear { .. } | KernelKind::DualQuaternion => {
-                for (j, (entry, matrix)) in out.iter_mut().zip(model_from_bone).enumerate() {
-                    *entry = self.entry(j, &to_affine(matrix));
+                for bone in self.moving_bones.iter().map(|&bone| usize::from(bone)) {
+                    out[bone] = self.entry(bone, &to_affine(&model_from_bone[bone]));
                 }
             }
         }
@@ -95,11 +97,12 @@ impl PackedSkin {
     }
 }
 
-/// `G_j Ĝ_j⁻¹` of every bone, in double precision and column by column, as the kernels take them.
+/// `G_j Ĝ_j⁻¹` of some bones, in double precision and column by column, as the kernels take them.
 ///
 /// Bones are many and this is on the way of every frame, so that it is worth the wider registers; but
 /// the numbers are 64-bit ones, which [`Simd`] does not have, and the compiler finds them in plain loops.
 struct PosedFromRest<'a> {
+    bones: &'a [u16],
     model_from_bone: &'a [Mat3x4],
     bone_from_rest: &'a [DAffine3],
     out: &'a mut [PaletteEntry],
@@ -108,8 +111,9 @@ struct PosedFromRest<'a> {
 impl Kernel for PosedFromRest<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let pairs = self.model_from_bone.iter().zip(self.bone_from_rest);
-        for (entry, (m, rest)) in self.out.iter_mut().zip(pairs) {
+        for bone in self.bones.iter().map(|&bone| usize::from(bone)) {
+            let (m, rest) = (&self.model_from_bone[bone], &self.bone_from_rest[bone]);
+            let entry = &mut self.out[bone];
             let rest = [
                 rest.matrix3.x_axis,
                 rest.matrix3.y_axis,

@@ -33,7 +33,7 @@ use crate::skin::Skin;
 /// let skin = proxied(&tube.truth, &ProxyOptions { proxy_count: 5, ..Default::default() });
 ///
 /// // Once.
-/// let skeleton = PackedSkeleton::new(&skin.skeleton);
+/// let skeleton = PackedSkeleton::for_skin(&skin);
 /// let mut proxies = PackedProxies::new(&skin)?;
 /// let mut pose = PoseBuffer::new(&skin.skeleton, &skin.default_coefficients());
 /// let mut palette: Vec<Mat3x4> = vec![[0.0; 12]; skeleton.bone_count()];
@@ -485,7 +485,7 @@ mod tests {
             pose.set_local(id, &crate::rig::Trs::from_affine(local).0);
         }
         let mut palette = vec![[0.0; 12]; skin.skeleton.bone_count()];
-        PackedSkeleton::new(&skin.skeleton)
+        PackedSkeleton::for_skin(&skin)
             .palette(&pose, &mut palette)
             .expect("as many bones");
         (skin, palette)

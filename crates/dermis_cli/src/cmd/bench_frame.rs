@@ -205,7 +205,7 @@ impl Character {
         let zero = [Plane::ZERO; 3];
         Ok(Self {
             drivers: PackedDrivers::new(skin)?,
-            skeleton: PackedSkeleton::new(&skin.skeleton),
+            skeleton: PackedSkeleton::for_skin(skin),
             proxies: PackedProxies::new(skin)?,
             pose,
             matrices: vec![[0.0; 12]; packed.bone_count()],
