@@ -320,7 +320,7 @@ pub(crate) struct CompareArgs {
     /// Most bones that may move one vertex.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
     pub(crate) max_influences: usize,
-    /// How many proxy bones rotational-regression has; of several numbers, separated by commas, each has a row [default: one for every 160 vertices, 8 to 60]
+    /// How many proxy bones rotational-regression has; of several numbers, separated by commas, each has a row [default: one for every 128 vertices beyond 400, 8 to 60]
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["decompose", "target_error"], help_heading = PROXIES)]
     pub(crate) proxy_bones: Vec<usize>,
     /// As few proxy bones as could follow the training examples to this E_RMS, or to an enveloping error such as 5%

@@ -73,7 +73,7 @@ pub(crate) struct MethodArgs {
     /// Most shapes of one joint, those that matter most [default: 5 for eigenskin, any number for psd]
     #[arg(long, value_name = "N", help_heading = SHAPES)]
     pub(crate) shapes_per_joint: Option<usize>,
-    /// How many proxy bones carry the skin that turns [default: one for every 160 vertices, 8 to 60]
+    /// How many proxy bones carry the skin that turns [default: one for every 128 vertices beyond 400, 8 to 60]
     #[arg(long, value_name = "N", value_parser = parse_one_count, allow_negative_numbers = true,
         conflicts_with = "target_error", help_heading = PROXIES)]
     pub(crate) proxy_bones: Option<usize>,

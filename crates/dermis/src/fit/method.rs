@@ -117,7 +117,7 @@ impl Method {
         match self {
             Self::RotationalRegression(options) => match options.proxies {
                 ProxyCount::Automatic => {
-                    let words = "a proxy bone for every 160 vertices";
+                    let words = "a proxy bone for every 128 vertices beyond 400";
                     ["auto".to_owned(), words.to_owned()]
                 }
                 ProxyCount::Exactly(count) => [count.to_string(), format!("{count} proxy bones")],

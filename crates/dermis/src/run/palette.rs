@@ -191,4 +191,30 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn what_moves_nothing_is_not_loaded_and_not_missed() {
+        let mut skin = body(&BodyOptions {
+            vertex_count: 100,
+            influences: 2,
+            bone_count: 5,
+        })
+        .skin;
+        let mut bones = skin.skeleton.bones().to_vec();
+        bones.push(bones[4].clone());
+        bones[5].name = "leaf".to_owned();
+        skin.skeleton = crate::Skeleton::new(bones).expect("another leaf");
+        let packed = PackedSkin::new(&skin, &PackOptions::default()).expect("it packs");
+        let matrices = vec![[0.5; 12]; 6];
+        let mut untouched = PaletteEntry::default();
+        untouched.columns[2][1] = 7.0;
+        let mut found = vec![untouched; 6];
+        packed
+            .load_palette(&matrices, &mut found)
+            .expect("sizes agree");
+        assert_eq!(found[5], untouched, "no vertex reads the leaf");
+        for (bone, entry) in found[..5].iter().enumerate() {
+            assert_ne!(*entry, untouched, "bone {bone} moves vertices");
+        }
+    }
 }

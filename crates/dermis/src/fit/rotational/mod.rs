@@ -51,8 +51,9 @@ use crate::skin::{SsdProgram, VertexProgram};
 /// How many proxy bones there are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ProxyCount {
-    /// One for every 160 vertices, at least 8 and at most 60: a whole frame then takes at most about twice as
-    /// long as one of linear blend skinning (see `docs/performance.md`).
+    /// One for every 128 vertices beyond 400, at least 8 and at most 60: a whole frame then takes at most twice as
+    /// long as one of linear blend skinning (see `docs/performance.md`). To place even a few proxies takes about as long
+    /// as to move 400 vertices.
     Automatic,
     /// As many as given, or fewer where the skin has not as many triangles; at least 1 and at most 2000.
     ///
@@ -77,7 +78,7 @@ impl ProxyCount {
     /// How many proxies are wanted for a mesh; 1, the fewest to try, where an error decides.
     fn least(self, vertex_count: usize) -> usize {
         match self {
-            Self::Automatic => (vertex_count / 160).clamp(8, 60),
+            Self::Automatic => (vertex_count.saturating_sub(400) / 128).clamp(8, 60),
             Self::Exactly(count) => count,
             Self::TargetError(_) => 1,
         }
