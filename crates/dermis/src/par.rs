@@ -43,3 +43,15 @@ pub(crate) fn map_mut<S: Send, T: Send>(
         items.map(|(i, item)| work(i, item)).collect()
     }
 }
+
+/// Runs `work` on a thread of the pool, from which many short loops start sooner than from one outside of it.
+pub(crate) fn within_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    #[cfg(feature = "threads")]
+    {
+        rayon::scope(|_| work())
+    }
+    #[cfg(not(feature = "threads"))]
+    {
+        work()
+    }
+}

@@ -1,9 +1,11 @@
-//! Conjugate gradients on an [`EdgeSystem`], preconditioned by its block diagonal.
+//! Conjugate gradients on an [`EdgeSystem`], preconditioned by its block diagonal and by coarser systems.
 //!
-//! In the coordinates of the system the block diagonal is a diagonal, so that the preconditioner
-//! is the very block-Jacobi one at the price of a division. Sums over all nodes are taken chunk by
+//! In the coordinates of the system the block diagonal is a diagonal, so that block-Jacobi
+//! preconditioning costs a multiplication. What is wrong over many nodes at once it does not see; that is mended on
+//! groups of nodes, whose part is added to it ([`CoarseLevels`]). Sums over all nodes are taken chunk by
 //! chunk in a fixed order: the same bits on any number of threads.
 
+use super::coarse_levels::{CoarseLevels, Correction};
 use super::edge_system::EdgeSystem;
 use super::small_matrix::on_widest_vectors;
 use crate::par;
@@ -11,7 +13,7 @@ use crate::par;
 /// When to stop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CgLimits {
-    /// Residual over right-hand side, both in the norm of the preconditioner.
+    /// Residual over right-hand side, both in the norm of the inverse block diagonal.
     pub(crate) relative_tolerance: f64,
     pub(crate) max_iterations: usize,
 }
@@ -24,75 +26,82 @@ pub(crate) struct CgOutcome {
     pub(crate) relative_residual: f64,
 }
 
-/// Improves `z` until the system with this `delta` and diagonal is solved.
+/// The system to solve, for one `delta`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CgSystem<'a> {
+    pub(crate) system: &'a EdgeSystem<'a>,
+    pub(crate) coarser: &'a CoarseLevels<'a>,
+    pub(crate) delta: f64,
+    /// As [`EdgeSystem::diagonal`].
+    pub(crate) floor: f64,
+}
+
+/// Improves `z` until the system with this right-hand side is solved.
 ///
 /// `keep_going` is asked before every iteration; when it says no, `z` is left as it is.
 pub(crate) fn conjugate_gradients(
-    system: &EdgeSystem<'_>,
-    delta: f64,
-    diagonal: &[f64],
+    of: CgSystem<'_>,
     right: &[f64],
     z: &mut [f64],
     limits: CgLimits,
-    keep_going: impl Fn(usize) -> bool,
+    keep_going: impl Fn(usize) -> bool + Sync,
 ) -> CgOutcome {
-    let size = system.size();
-    let inverse: Vec<f64> = diagonal.iter().map(|m| 1.0 / m).collect();
-    let scale: f64 = chunk_sum(system, |at| right[at] * right[at] * inverse[at]);
-    let mut x = vec![0.0; size];
-    let mut product = vec![0.0; size];
-    system.for_each_node(&mut x, |node, x| {
-        system.kind(node).expand(&z[system.range(node)], x);
-    });
-    multiply(system, delta, diagonal, z, &x, &mut product);
-    let mut residual: Vec<f64> = right.iter().zip(&product).map(|(b, q)| b - q).collect();
-    let mut direction = vec![0.0; size];
-    let mut rho = chunk_sum(system, |at| residual[at] * residual[at] * inverse[at]);
-    let mut beta = 0.0;
-    let limit = limits.relative_tolerance.powi(2) * scale;
-    let mut iterations = 0;
-    while rho > limit && iterations < limits.max_iterations && keep_going(iterations) {
-        turn(system, &inverse, &residual, beta, &mut direction, &mut x);
-        let curvature = multiply(system, delta, diagonal, &direction, &x, &mut product);
-        // Rounding can leave nothing to go along once the residual is down to it.
-        if curvature <= 0.0 {
-            break;
+    // Everything that follows is many short loops: entering the threads' pool for each would cost as much as they do.
+    par::within_pool(|| {
+        let CgSystem { system, delta, .. } = of;
+        let size = system.size();
+        let diagonal = system.diagonal(delta, of.floor);
+        let inverse: Vec<f64> = diagonal.iter().map(|m| 1.0 / m).collect();
+        let mut coarse = of.coarser.correction(delta, of.floor);
+        let scale = chunk_sum(system, |at| right[at] * right[at] * inverse[at]);
+        let mut x = vec![0.0; size];
+        let mut product = vec![0.0; size];
+        system.expand(z, &mut x);
+        system.multiply(delta, &diagonal, z, &x, &mut product);
+        let mut residual: Vec<f64> = right.iter().zip(&product).map(|(b, q)| b - q).collect();
+        let mut direction = vec![0.0; size];
+        let mut left = chunk_sum(system, |at| residual[at] * residual[at] * inverse[at]);
+        let mut rho = left + coarse.apply(&residual);
+        let mut beta = 0.0;
+        let limit = limits.relative_tolerance.powi(2) * scale;
+        let mut iterations = 0;
+        while left > limit && iterations < limits.max_iterations && keep_going(iterations) {
+            let preconditioned = (&inverse[..], &residual[..], &coarse);
+            turn(system, preconditioned, beta, &mut direction, &mut x);
+            let curvature = system.multiply(delta, &diagonal, &direction, &x, &mut product);
+            // Rounding can leave nothing to go along once the residual is down to it.
+            if curvature <= 0.0 {
+                break;
+            }
+            let step = rho / curvature;
+            let along = [&direction[..], &product[..]];
+            left = advance(system, &inverse, step, along, z, &mut residual);
+            let before = rho;
+            rho = left + coarse.apply(&residual);
+            beta = rho / before;
+            iterations += 1;
         }
-        let step = rho / curvature;
-        let before = rho;
-        rho = advance(
-            system,
-            &inverse,
-            step,
-            [&direction, &product],
-            z,
-            &mut residual,
-        );
-        beta = rho / before;
-        iterations += 1;
-    }
-    CgOutcome {
-        iterations,
-        relative_residual: if scale > 0.0 {
-            (rho / scale).sqrt()
-        } else {
-            0.0
-        },
-    }
+        CgOutcome {
+            iterations,
+            relative_residual: if scale > 0.0 {
+                (left / scale).sqrt()
+            } else {
+                0.0
+            },
+        }
+    })
 }
 
 /// The next direction, `M⁻¹r + β d`, and what it is in slots, `x = U d`.
 fn turn(
     system: &EdgeSystem<'_>,
-    inverse: &[f64],
-    residual: &[f64],
+    (inverse, residual, coarse): (&[f64], &[f64], &Correction<'_>),
     beta: f64,
     direction: &mut [f64],
     x: &mut [f64],
 ) {
     let pieces = system.split(direction).into_iter().zip(system.split(x));
-    let mut chunks: Vec<_> = system.chunks().zip(pieces).collect();
-    par::map_mut(&mut chunks, |_, (nodes, (direction, x))| {
+    system.map_chunks(pieces, |nodes, (direction, x)| {
         on_widest_vectors(
             #[inline(always)]
             || {
@@ -108,50 +117,12 @@ fn turn(
                     {
                         *d = r * m + beta * *d;
                     }
+                    coarse.add(node, direction);
                     system.kind(node).expand(direction, &mut x[own]);
                 }
             },
         )
     });
-}
-
-/// `product = K z`, with `x = U z` known; returns `z · K z`.
-fn multiply(
-    system: &EdgeSystem<'_>,
-    delta: f64,
-    diagonal: &[f64],
-    z: &[f64],
-    x: &[f64],
-    product: &mut [f64],
-) -> f64 {
-    let mut chunks: Vec<_> = system.chunks().zip(system.split(product)).collect();
-    let sums = par::map_mut(&mut chunks, |_, (nodes, product)| {
-        on_widest_vectors(
-            #[inline(always)]
-            || {
-                let offset = system.range(nodes.start).start;
-                let mut gathered = Vec::new();
-                let mut sum = 0.0;
-                for node in nodes.clone() {
-                    let range = system.range(node);
-                    let product = &mut product[range.start - offset..range.end - offset];
-                    gathered.resize(range.len(), 0.0);
-                    system.gather(node, x, &mut gathered);
-                    system.kind(node).reduce(&gathered, product);
-                    for ((q, z), m) in product
-                        .iter_mut()
-                        .zip(&z[range.clone()])
-                        .zip(&diagonal[range])
-                    {
-                        *q = m * z - delta * *q;
-                        sum += z * *q;
-                    }
-                }
-                sum
-            },
-        )
-    });
-    sums.iter().sum()
 }
 
 /// Goes along the direction: `z += α d`, `r −= α K d`; returns `r · M⁻¹ r`.
@@ -164,8 +135,7 @@ fn advance(
     residual: &mut [f64],
 ) -> f64 {
     let pieces = system.split(z).into_iter().zip(system.split(residual));
-    let mut chunks: Vec<_> = system.chunks().zip(pieces).collect();
-    let sums = par::map_mut(&mut chunks, |_, (nodes, (z, residual))| {
+    let sums = system.map_chunks(pieces, |nodes, (z, residual)| {
         on_widest_vectors(
             #[inline(always)]
             || {
@@ -189,8 +159,7 @@ fn advance(
 
 /// `Σ term(at)` over all numbers, chunk by chunk.
 fn chunk_sum(system: &EdgeSystem<'_>, term: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
-    let mut chunks: Vec<_> = system.chunks().collect();
-    let sums = par::map_mut(&mut chunks, |_, nodes| {
+    let sums = system.map_chunks(std::iter::repeat(()), |nodes, _| {
         let range = system.range(nodes.start).start..system.range(nodes.end - 1).end;
         range.map(&term).sum::<f64>()
     });
@@ -226,8 +195,14 @@ mod tests {
             .collect();
         let system = EdgeSystem::new(&kinds, &kind_of, &edges);
         assert_eq!(system.size(), 4 * (100 + 200 + 100), "four numbers a slot");
-        let delta = 0.7;
-        let diagonal = system.diagonal(delta, 1e-9);
+        let (delta, floor) = (0.7, 1e-9);
+        let diagonal = system.diagonal(delta, floor);
+        let of = CgSystem {
+            system: &system,
+            coarser: &CoarseLevels::new(&system),
+            delta,
+            floor,
+        };
         let mut right: Vec<f64> = (0..system.size()).map(|at| (at as f64).sin()).collect();
         for node in 0..system.node_count() {
             right[system.range(node).end - 1] = 0.0;
@@ -237,8 +212,7 @@ mod tests {
             relative_tolerance: 1e-12,
             max_iterations: 5_000,
         };
-        let outcome =
-            conjugate_gradients(&system, delta, &diagonal, &right, &mut z, limits, |_| true);
+        let outcome = conjugate_gradients(of, &right, &mut z, limits, |_| true);
         assert!(outcome.relative_residual <= 1e-12, "{outcome:?}");
         assert!(outcome.iterations > 0, "{outcome:?}");
         let mut by_factor = right.clone();
@@ -250,8 +224,7 @@ mod tests {
         for node in 0..system.node_count() {
             assert_eq!(z[system.range(node).end - 1], 0.0, "pinned at node {node}");
         }
-        let again =
-            conjugate_gradients(&system, delta, &diagonal, &right, &mut z, limits, |_| true);
+        let again = conjugate_gradients(of, &right, &mut z, limits, |_| true);
         assert!(again.iterations < 3, "a solution is left alone: {again:?}");
     }
 }

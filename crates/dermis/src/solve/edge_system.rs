@@ -18,10 +18,11 @@
 //! A direction that a node must not move in (its weights must keep their sum) is a column of zeros
 //! in `U`: the *last* one, for every kind. Its coordinate stays 0.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::small_matrix::combine;
+use super::small_matrix::{combine, on_widest_vectors};
 use super::sparse_cholesky::{CholeskyError, LowerColumns, SparseCholesky};
 use crate::par;
 use crate::rows::Rows;
@@ -32,6 +33,9 @@ pub(crate) const SLOT: usize = 4;
 /// Nodes that one thread takes at a time. Sums are taken chunk by chunk, so it must not depend on
 /// the number of threads.
 const CHUNK_NODES: usize = 128;
+
+/// Chunks that one thread takes alone.
+const FEW_CHUNKS: usize = 3;
 
 /// What nodes with the same small problem share.
 #[derive(Debug, Clone)]
@@ -106,7 +110,10 @@ const SAME_KIND: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct EdgeSystem<'a> {
     kinds: &'a [NodeKind],
-    kind_of: &'a [u32],
+    kind_of: Cow<'a, [u32]>,
+    /// How many times each node's own problem counts.
+    counts: Vec<f64>,
+    /// Those to nodes of the same kind first.
     links: Rows<Link>,
     /// Slots that two kinds share: where in the first, where in the second.
     shared: Vec<Vec<(u16, u16)>>,
@@ -123,11 +130,48 @@ impl<'a> EdgeSystem<'a> {
         kind_of: &'a [u32],
         edges: &[([u32; 2], f64)],
     ) -> Self {
-        let mut directed: Vec<(u32, u32, f64)> = edges
+        let counts = vec![1.0; kind_of.len()];
+        Self::with_counts(kinds, kind_of.into(), counts, edges)
+    }
+
+    /// The system of groups of nodes that move as one: all of a group have one kind.
+    ///
+    /// The problem of a group is its kind's as often as it has nodes, and the springs within it are never stretched:
+    /// with `P` that gives all nodes of a group its numbers, this is `Pᵀ K P`.
+    pub(super) fn of_groups(&self, groups: &Rows<u32>, group_of: &[u32]) -> Self {
+        let nodes_of = |g: usize| groups.row(g).iter().map(|&node| node as usize);
+        let kinds = (0..groups.len()).map(|g| self.kind_of[groups.row(g)[0] as usize]);
+        let counts = (0..groups.len()).map(|g| nodes_of(g).map(|node| self.counts[node]).sum());
+        let between = (0..self.node_count()).flat_map(|node| {
+            let own = group_of[node];
+            let links = self.links.row(node).iter();
+            links.filter_map(move |link| {
+                let other = group_of[link.node as usize];
+                (own < other).then_some(([own, other], link.strength))
+            })
+        });
+        let mut between: Vec<([u32; 2], f64)> = between.collect();
+        // Stable, so that strengths are summed in one order.
+        between.sort_by_key(|edge| edge.0);
+        let edges = between.chunk_by(|a, b| a.0 == b.0);
+        let edges: Vec<_> = edges
+            .map(|same| (same[0].0, same.iter().map(|edge| edge.1).sum()))
+            .collect();
+        Self::with_counts(self.kinds, kinds.collect(), counts.collect(), &edges)
+    }
+
+    fn with_counts(
+        kinds: &'a [NodeKind],
+        kind_of: Cow<'a, [u32]>,
+        counts: Vec<f64>,
+        edges: &[([u32; 2], f64)],
+    ) -> Self {
+        let mut directed: Vec<(u32, bool, u32, f64)> = edges
             .iter()
             .flat_map(|&([a, b], strength)| [(a, b, strength), (b, a, strength)])
+            .map(|(a, b, strength)| (a, kind_of[a as usize] != kind_of[b as usize], b, strength))
             .collect();
-        directed.sort_unstable_by_key(|&(a, b, _)| (a, b));
+        directed.sort_unstable_by_key(|&(a, differs, b, _)| (a, differs, b));
         let mut shared = Vec::new();
         let mut number_of_pair = HashMap::new();
         let mut links = Rows::with_capacity(kind_of.len(), directed.len());
@@ -136,8 +180,8 @@ impl<'a> EdgeSystem<'a> {
         for a in 0..kind_of.len() as u32 {
             let (own, tail) = rest.split_at(rest.partition_point(|link| link.0 == a));
             rest = tail;
-            degrees.push(own.iter().map(|link| link.2).sum());
-            links.push_row(own.iter().map(|&(_, node, strength)| {
+            degrees.push(own.iter().map(|link| link.3).sum());
+            links.push_row(own.iter().map(|&(_, _, node, strength)| {
                 let pair = (kind_of[a as usize], kind_of[node as usize]);
                 let shared = match pair.0 == pair.1 {
                     true => SAME_KIND,
@@ -156,13 +200,14 @@ impl<'a> EdgeSystem<'a> {
         }
         let mut starts = vec![0];
         let mut end = 0;
-        for &kind in kind_of {
+        for &kind in &*kind_of {
             end += kinds[kind as usize].size();
             starts.push(end);
         }
         Self {
             kinds,
             kind_of,
+            counts,
             links,
             shared,
             degrees,
@@ -207,44 +252,151 @@ impl<'a> EdgeSystem<'a> {
             .collect()
     }
 
+    /// `work` on what belongs to each chunk, in order.
+    ///
+    /// Coarse systems have so few nodes that to hand them out would take longer than the work.
+    pub(super) fn map_chunks<S: Send, T: Send>(
+        &self,
+        pieces: impl IntoIterator<Item = S>,
+        work: impl Fn(Range<usize>, &mut S) -> T + Sync + Send,
+    ) -> Vec<T> {
+        let mut chunks: Vec<_> = self.chunks().zip(pieces).collect();
+        if chunks.len() <= FEW_CHUNKS {
+            let chunks = chunks.iter_mut();
+            return chunks
+                .map(|(nodes, piece)| work(nodes.clone(), piece))
+                .collect();
+        }
+        par::map_mut(&mut chunks, |_, (nodes, piece)| work(nodes.clone(), piece))
+    }
+
     /// `work` on every node's piece of a vector.
     pub(crate) fn for_each_node(
         &self,
         vector: &mut [f64],
         work: impl Fn(usize, &mut [f64]) + Sync + Send,
     ) {
-        let mut chunks: Vec<_> = self.chunks().zip(self.split(vector)).collect();
-        par::map_mut(&mut chunks, |_, (nodes, piece)| {
+        self.map_chunks(self.split(vector), |nodes, piece| {
             let offset = self.starts[nodes.start];
-            for node in nodes.clone() {
+            for node in nodes {
                 let range = self.range(node);
                 work(node, &mut piece[range.start - offset..range.end - offset]);
             }
         });
     }
 
+    /// Neighbours of the same kind, by rising number.
+    pub(super) fn neighbors_alike(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let links = self.links.row(node).iter();
+        let alike = links.take_while(|link| link.shared == SAME_KIND);
+        alike.map(|link| link.node as usize)
+    }
+
     /// `Σ_b c_ab x_b`, as far as node `a` has the slots.
     #[inline(always)]
     pub(super) fn gather(&self, node: usize, x: &[f64], sum: &mut [f64]) {
-        sum.fill(0.0);
         let (sum, _) = sum.as_chunks_mut::<SLOT>();
-        for link in self.links.row(node) {
+        let links = self.links.row(node);
+        let alike = match sum.len() {
+            1 => self.gather_alike::<1>(links, x, sum),
+            2 => self.gather_alike::<2>(links, x, sum),
+            3 => self.gather_alike::<3>(links, x, sum),
+            4 => self.gather_alike::<4>(links, x, sum),
+            _ => {
+                sum.fill([0.0; SLOT]);
+                0
+            }
+        };
+        for link in &links[alike..] {
             let (other, _) = x[self.range(link.node as usize)].as_chunks::<SLOT>();
-            let add = |into: &mut [f64; SLOT], from: &[f64; SLOT]| {
-                for (into, from) in into.iter_mut().zip(from) {
-                    *into += link.strength * from;
-                }
-            };
             if link.shared == SAME_KIND {
-                sum.iter_mut()
-                    .zip(other)
-                    .for_each(|(into, from)| add(into, from));
+                for (into, from) in sum.iter_mut().zip(other) {
+                    add(into, link.strength, from);
+                }
                 continue;
             }
             for &(own, others) in &self.shared[link.shared as usize] {
-                add(&mut sum[usize::from(own)], &other[usize::from(others)]);
+                let from = &other[usize::from(others)];
+                add(&mut sum[usize::from(own)], link.strength, from);
             }
         }
+    }
+
+    /// The part of neighbours of the same kind, of `N` slots, with the sums in registers; says how many they are.
+    #[inline(always)]
+    fn gather_alike<const N: usize>(
+        &self,
+        links: &[Link],
+        x: &[f64],
+        sum: &mut [[f64; SLOT]],
+    ) -> usize {
+        let mut sums = [[0.0; SLOT]; N];
+        let mut count = 0;
+        for link in links.iter().take_while(|link| link.shared == SAME_KIND) {
+            let start = self.starts[link.node as usize];
+            let (other, _) = x[start..start + SLOT * N].as_chunks::<SLOT>();
+            for n in 0..N {
+                add(&mut sums[n], link.strength, &other[n]);
+            }
+            count += 1;
+        }
+        sum.copy_from_slice(&sums);
+        count
+    }
+
+    /// `x = U z` at every node.
+    pub(super) fn expand(&self, z: &[f64], x: &mut [f64]) {
+        self.map_chunks(self.split(x), |nodes, x| {
+            on_widest_vectors(
+                #[inline(always)]
+                || {
+                    let offset = self.starts[nodes.start];
+                    for node in nodes.clone() {
+                        let range = self.range(node);
+                        let own = range.start - offset..range.end - offset;
+                        self.kind(node).expand(&z[range], &mut x[own]);
+                    }
+                },
+            )
+        });
+    }
+
+    /// `product = K z`, with `x = U z` known; returns `z · K z`.
+    pub(super) fn multiply(
+        &self,
+        delta: f64,
+        diagonal: &[f64],
+        z: &[f64],
+        x: &[f64],
+        product: &mut [f64],
+    ) -> f64 {
+        let sums = self.map_chunks(self.split(product), |nodes, product| {
+            on_widest_vectors(
+                #[inline(always)]
+                || {
+                    let offset = self.range(nodes.start).start;
+                    let mut gathered = Vec::new();
+                    let mut sum = 0.0;
+                    for node in nodes.clone() {
+                        let range = self.range(node);
+                        let product = &mut product[range.start - offset..range.end - offset];
+                        gathered.resize(range.len(), 0.0);
+                        self.gather(node, x, &mut gathered);
+                        self.kind(node).reduce(&gathered, product);
+                        for ((q, z), m) in product
+                            .iter_mut()
+                            .zip(&z[range.clone()])
+                            .zip(&diagonal[range])
+                        {
+                            *q = m * z - delta * *q;
+                            sum += z * *q;
+                        }
+                    }
+                    sum
+                },
+            )
+        });
+        sums.iter().sum()
     }
 
     /// What the springs pull at with `δ = 1`: `d_a x_a − Σ_b c_ab x_b` for every node.
@@ -260,15 +412,15 @@ impl<'a> EdgeSystem<'a> {
         forces
     }
 
-    /// The diagonal `Λ + δ d + floor` of the system in the coordinates `z`.
+    /// The diagonal `Λ + δ d + floor` of the system in the coordinates `z`; all but `δ d` as often as nodes count.
     ///
     /// `floor` keeps directions apart from zero that neither data nor edges hold.
     pub(crate) fn diagonal(&self, delta: f64, floor: f64) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.size()];
         self.for_each_node(&mut diagonal, |node, diagonal| {
-            let held = delta * self.degrees[node] + floor;
+            let (count, held) = (self.counts[node], delta * self.degrees[node]);
             for (diagonal, value) in diagonal.iter_mut().zip(self.kind(node).values()) {
-                *diagonal = value + held;
+                *diagonal = count * (value + floor) + held;
             }
             if let Some(last) = diagonal.last_mut() {
                 *last = 1.0;
@@ -312,17 +464,17 @@ impl<'a> EdgeSystem<'a> {
             values: Vec::new(),
         };
         let kind = self.kind(a);
+        let links = self.links.row(a).iter();
+        let mut later: Vec<&Link> = links.filter(|link| link.node as usize > a).collect();
+        later.sort_by_key(|link| link.node);
         let (mut seen, mut block) = (Vec::new(), Vec::new());
         for (m, column) in kind.columns.chunks_exact(kind.size()).enumerate() {
             let own = self.starts[a] + m;
             lower.rows.push(own);
             lower.values.push(diagonal[own]);
             let pinned = m + 1 == kind.size();
-            for link in self.links.row(a) {
+            for link in later.iter().filter(|_| !pinned) {
                 let b = link.node as usize;
-                if b <= a || pinned {
-                    continue;
-                }
                 // Column m of −δ c U_bᵀ U_a, over the slots that both have.
                 let other = self.kind(b);
                 seen.clear();
@@ -341,6 +493,13 @@ impl<'a> EdgeSystem<'a> {
             lower.starts.push(lower.rows.len());
         }
         lower
+    }
+}
+
+#[inline(always)]
+fn add(into: &mut [f64; SLOT], strength: f64, from: &[f64; SLOT]) {
+    for (into, from) in into.iter_mut().zip(from) {
+        *into += strength * from;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Small constrained least squares, and large sparse systems whose blocks follow a mesh's graph.
 
 mod block_cg;
+mod coarse_levels;
 mod edge_system;
 mod simplex_gram;
 mod simplex_ls;
@@ -9,7 +10,8 @@ mod sparse_cholesky;
 mod symmetric_eigen;
 mod tall_product;
 
-pub(crate) use block_cg::{CgLimits, conjugate_gradients};
+pub(crate) use block_cg::{CgLimits, CgSystem, conjugate_gradients};
+pub(crate) use coarse_levels::CoarseLevels;
 pub(crate) use edge_system::{EdgeSystem, NodeKind, SLOT};
 pub(crate) use simplex_gram::SimplexGram;
 pub use simplex_ls::{SimplexLs, SimplexSolution};

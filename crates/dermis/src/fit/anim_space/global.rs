@@ -1,10 +1,12 @@
 //! All vertices at once: data terms joined by the mesh's edges.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::GlobalSolver;
 use super::problem::Problem;
 use crate::fit::FitError;
 use crate::progress::Progress;
-use crate::solve::{CgLimits, EdgeSystem, conjugate_gradients};
+use crate::solve::{CgLimits, CgSystem, CoarseLevels, EdgeSystem, conjugate_gradients};
 
 /// Share of the largest eigenvalue that is added everywhere.
 ///
@@ -25,6 +27,7 @@ pub(super) const FINAL_TOLERANCE: f64 = 1e-9;
 pub(super) struct Global<'a> {
     problem: &'a Problem<'a>,
     system: EdgeSystem<'a>,
+    coarser: CoarseLevels<'a>,
     /// What the springs pull with at `δ = 1`, in the kinds' coordinates.
     spring_pull: Vec<f64>,
 }
@@ -43,6 +46,7 @@ impl<'a> Global<'a> {
         }
         Self {
             problem,
+            coarser: CoarseLevels::new(&system),
             system,
             spring_pull,
         }
@@ -61,7 +65,7 @@ impl<'a> Global<'a> {
         progress: &dyn Progress,
     ) -> Result<Vec<f64>, FitError> {
         let system = &self.system;
-        let diagonal = system.diagonal(delta, FLOOR * self.problem.kinds.largest);
+        let floor = FLOOR * self.problem.kinds.largest;
         let mut right: Vec<f64> = self
             .problem
             .pull
@@ -78,7 +82,7 @@ impl<'a> Global<'a> {
         if !progress.report(STAGE, 0, 1) {
             return Err(FitError::Stopped);
         }
-        if direct && let Ok(factor) = system.factor(delta, &diagonal) {
+        if direct && let Ok(factor) = system.factor(delta, &system.diagonal(delta, floor)) {
             factor.solve(&mut right);
             return Ok(right);
         }
@@ -86,16 +90,22 @@ impl<'a> Global<'a> {
             relative_tolerance,
             max_iterations: 20_000,
         };
-        let stopped = std::cell::Cell::new(false);
+        let stopped = AtomicBool::new(false);
         let keep_going = |iteration: usize| {
-            if iteration.is_multiple_of(50) && !progress.report(STAGE, 0, 1) {
-                stopped.set(true);
+            if iteration.is_multiple_of(10) && !progress.report(STAGE, 0, 1) {
+                stopped.store(true, Ordering::Relaxed);
             }
-            !stopped.get()
+            !stopped.load(Ordering::Relaxed)
         };
         let mut z = start.unwrap_or_else(|| vec![0.0; system.size()]);
-        conjugate_gradients(system, delta, &diagonal, &right, &mut z, limits, keep_going);
-        match stopped.get() {
+        let of = CgSystem {
+            system,
+            coarser: &self.coarser,
+            delta,
+            floor,
+        };
+        conjugate_gradients(of, &right, &mut z, limits, keep_going);
+        match stopped.into_inner() {
             true => Err(FitError::Stopped),
             false => Ok(z),
         }
