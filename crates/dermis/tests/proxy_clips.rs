@@ -7,7 +7,8 @@ use dermis::rig::{Channel, Interpolation, Keys};
 use dermis::skin::{PlayableOptions, PoseClip, to_playable};
 use dermis::{BoneId, Clip, Pose, Skin};
 use glam::{DQuat, DVec3};
-use proxy_skins::{Noise, ProxyTube, bones_at, clip, proxy_tube};
+use proxy_skins::dice::Dice;
+use proxy_skins::{ProxyTube, bones_at, clip, proxy_tube};
 
 /// The skin as a player has it that knows no proxies.
 fn plain(skin: &Skin) -> Skin {
@@ -83,12 +84,12 @@ fn keys_between_uneven_frames_are_at_their_own_times() {
     });
     // So fast that players would be led astray between frames.
     let times = vec![0.25, 0.26, 0.28, 0.281, 0.3];
-    let mut noise = Noise::new(1);
+    let mut dice = Dice::new(1);
     let mut spin = |bone: BoneId| {
         let keys = Keys {
             interpolation: Interpolation::Linear,
             values: (times.iter())
-                .map(|_| DQuat::from_scaled_axis(3.0 * noise.vector()))
+                .map(|_| DQuat::from_scaled_axis(3.0 * dice.vector()))
                 .collect(),
             times: times.clone(),
         };

@@ -1,6 +1,8 @@
 //! A character for a crowd: what its joints do, a sphere that holds it, and the whole of it moved.
 
 mod common;
+#[path = "../../../tests/support/glb_json.rs"]
+mod glb_json;
 
 use common::Scratch;
 use dermis::mesh::Ball;
@@ -8,6 +10,7 @@ use dermis::rig::{JointLimits, LegalPoses};
 use dermis::skin::{Coefficient, Correction, Delta, SsdProgram, VertexProgram};
 use dermis_io::{AssumedPoses, Document};
 use glam::{DAffine3, DQuat, DVec3};
+use glb_json::json_of;
 use serde_json::Value;
 
 /// An arm with a clip, fitted by the program itself.
@@ -37,12 +40,6 @@ fn ball(value: &Value) -> Ball {
 
 fn holds(ball: &Ball, at: DVec3) -> bool {
     at.distance(ball.center) <= ball.radius * (1.0 + 1e-6)
-}
-
-/// The JSON of a GLB file: its first chunk.
-fn json_of_glb(bytes: &[u8]) -> Value {
-    let length = u32::from_le_bytes(bytes[12..16].try_into().expect("four bytes")) as usize;
-    serde_json::from_slice(&bytes[20..20 + length]).expect("JSON")
 }
 
 /// Every position that the clips of a file show.
@@ -138,7 +135,7 @@ fn statistics_then_bounds_then_a_camera() {
     }
     // Engines find it in extras, with no knowledge of the block; the clips leave these limits.
     let sphere = ball(&limited["bounds"]["culling"]);
-    let json = json_of_glb(&std::fs::read(scratch.at("bounded.glb")).expect("it was written"));
+    let json = json_of(&std::fs::read(scratch.at("bounded.glb")).expect("it was written"));
     let mesh = &json["meshes"][0];
     for extras in [&mesh["extras"], &mesh["primitives"][0]["extras"]] {
         let found = ball(&extras["boundingSphere"]);
@@ -155,7 +152,7 @@ fn statistics_then_bounds_then_a_camera() {
 
 /// The sphere that engines find on the first mesh of a file.
 fn sphere_for_engines(scratch: &Scratch, file: &str) -> Ball {
-    let json = json_of_glb(&std::fs::read(scratch.at(file)).expect("it was written"));
+    let json = json_of(&std::fs::read(scratch.at(file)).expect("it was written"));
     ball(&json["meshes"][0]["extras"]["boundingSphere"])
 }
 

@@ -16,6 +16,11 @@ use dermis_io::gltf::{GltfOptions, read, to_glb};
 use dermis_io::{Document, FallbackError, ProgramKind, SkinRecord};
 use glam::{DAffine3, DQuat, DVec3, DVec4};
 
+#[path = "../../../tests/support/glb_json.rs"]
+mod glb_json;
+
+use glb_json::{json_of, with_json};
+
 const TUBE: TubeOptions = TubeOptions {
     ring_count: 14,
     segment_count: 6,
@@ -242,9 +247,7 @@ fn points_at_one_place_that_move_apart_stay_apart() {
 
 /// A GLB with its attributes renamed, or left out where the answer is none.
 fn renamed(glb: &[u8], rename: impl Fn(&str) -> Option<String>) -> Vec<u8> {
-    let length = u32::from_le_bytes(glb[12..16].try_into().expect("four bytes")) as usize;
-    let mut json: serde_json::Value =
-        serde_json::from_slice(&glb[20..20 + length]).expect("the file's JSON");
+    let mut json = json_of(glb);
     for mesh in json["meshes"].as_array_mut().expect("meshes") {
         for primitive in mesh["primitives"].as_array_mut().expect("primitives") {
             let attributes = primitive["attributes"].as_object().expect("attributes");
@@ -256,20 +259,6 @@ fn renamed(glb: &[u8], rename: impl Fn(&str) -> Option<String>) -> Vec<u8> {
         }
     }
     with_json(glb, &json)
-}
-
-fn with_json(glb: &[u8], json: &serde_json::Value) -> Vec<u8> {
-    let length = u32::from_le_bytes(glb[12..16].try_into().expect("four bytes")) as usize;
-    let mut text = json.to_string().into_bytes();
-    text.resize(text.len().next_multiple_of(4), b' ');
-    let rest = &glb[20 + length..];
-    let mut out = glb[..8].to_vec();
-    out.extend(((20 + text.len() + rest.len()) as u32).to_le_bytes());
-    out.extend((text.len() as u32).to_le_bytes());
-    out.extend_from_slice(&glb[16..20]);
-    out.extend(text);
-    out.extend_from_slice(rest);
-    out
 }
 
 #[test]

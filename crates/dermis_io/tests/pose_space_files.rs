@@ -18,8 +18,12 @@ use dermis_io::{ControlRecord, Document, SkinRecord};
 use glam::{DAffine3, DQuat, DVec3};
 use serde_json::{Value, json};
 
+#[path = "../../../tests/support/glb_json.rs"]
+mod glb_json;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
+
+use glb_json::{json_of, with_json};
 
 /// A tube of four bones.
 fn base() -> (TriMesh, Skin) {
@@ -299,25 +303,6 @@ fn bytes(document: &Document) -> Vec<u8> {
 
 fn round_trip(document: &Document) -> Document {
     read(Path::new("t.glb"), &bytes(document)).expect("our own file")
-}
-
-fn json_of(glb: &[u8]) -> Value {
-    let length = u32::from_le_bytes(glb[12..16].try_into().expect("four bytes")) as usize;
-    serde_json::from_slice(&glb[20..20 + length]).expect("the file's JSON")
-}
-
-fn with_json(glb: &[u8], json: &Value) -> Vec<u8> {
-    let length = u32::from_le_bytes(glb[12..16].try_into().expect("four bytes")) as usize;
-    let mut text = json.to_string().into_bytes();
-    text.resize(text.len().next_multiple_of(4), b' ');
-    let rest = &glb[20 + length..];
-    let mut out = glb[..8].to_vec();
-    out.extend(((20 + text.len() + rest.len()) as u32).to_le_bytes());
-    out.extend((text.len() as u32).to_le_bytes());
-    out.extend_from_slice(&glb[16..20]);
-    out.extend(text);
-    out.extend_from_slice(rest);
-    out
 }
 
 fn names(skin: &Skin) -> Vec<&str> {
