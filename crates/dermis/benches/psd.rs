@@ -190,10 +190,7 @@ fn face_table() {
     let mut skin = made.skin.clone();
     for _ in 0..10 {
         let more = corrected(&skin, |_| true);
-        skin = Skin {
-            drivers: Vec::new(),
-            ..more
-        };
+        skin = more.without_pose_program();
     }
     println!("\n10000 vertices, 100 corrections of all of them, 16 bits, positions, one thread");
     println!("| on | ns/vertex |");
@@ -269,7 +266,7 @@ fn drivers_table() {
             drivers.drive(black_box(&mut pose)).expect("fits");
         });
         let plain = pose.to_pose();
-        let driver = &skin.drivers[0];
+        let driver = &skin.pose_program.drivers[0];
         let reference = best_time(&timing, || {
             let plain = black_box(&plain);
             let point = driver.point(&skin.skeleton, &plain.parent_from_bone, &plain.coefficients);

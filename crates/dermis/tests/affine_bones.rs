@@ -288,7 +288,7 @@ fn derived_bones_stay_derived_unless_their_joint_is_split() {
         let playable = played(&skin, &poses, tolerance);
         let off = largest_difference(&skin, &poses, &playable);
         assert!(off <= tolerance.max(1e-9), "{off} of {tolerance}");
-        let derived: Vec<(u16, u16)> = (playable.skin.derived.iter())
+        let derived: Vec<(u16, u16)> = (playable.skin.pose_program.derived().iter())
             .map(|d| (d.bone.0, d.of.0))
             .collect();
         assert_eq!(derived, [(8, 3), (9, 3)], "those of the knee, now the last");
@@ -296,10 +296,7 @@ fn derived_bones_stay_derived_unless_their_joint_is_split() {
         assert_eq!(names[7].name, "hip.half", "posed like any other bone");
         // A player that knows nothing of derived bones shows the same.
         let plain = Playable {
-            skin: Skin {
-                derived: Vec::new(),
-                ..playable.skin.clone()
-            },
+            skin: playable.skin.without_pose_program(),
             ..playable
         };
         let off = largest_difference(&skin, &poses, &plain);

@@ -318,7 +318,10 @@ fn balls_hold_what_is_predicted_of_proxy_bones() {
     let training: Vec<usize> = (0..24).collect();
     let fitted = fit_rotational_regression(&set, &training, &Default::default(), &Silent);
     let skin = fitted.expect("fits").skin;
-    assert!(skin.proxies.is_some(), "a forearm that twists");
+    assert!(
+        skin.pose_program.proxies().is_some(),
+        "a forearm that twists"
+    );
     let poses: Vec<Pose> = set.examples().iter().map(|e| e.pose.clone()).collect();
     let seen = joint_statistics(set.skeleton(), &poses);
     let limits: Vec<JointLimits> = seen.iter().map(JointLimits::from_statistics).collect();

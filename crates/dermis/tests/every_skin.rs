@@ -3,7 +3,8 @@
 use dermis::pose_space::{Center, Control, JointTurn, interpolate};
 use dermis::rig::{Bone, DerivedBone, DerivedMotion, Trs};
 use dermis::skin::{
-    Coefficient, Correction, Delta, MultiWeight, MultiWeightProgram, SsdProgram, Weight,
+    Coefficient, Correction, Delta, MultiWeight, MultiWeightProgram, PlacedBones, SsdProgram,
+    Weight,
 };
 use dermis::subdiv::{
     Cage, Corners, Scheme, SubdivisionError, SubdivisionOptions, subdivide, subdivide_skin,
@@ -367,7 +368,8 @@ proptest! {
         let expected = skin.evaluate(&pose).expect("the pose fits");
         let completed = skin.complete_pose(&pose).expect("the pose fits");
         prop_assert_eq!(completed.parent_from_bone.len(), skin.skeleton.bone_count());
-        let plain = Skin { derived: Vec::new(), proxies: None, ..skin };
+        let mut plain = skin;
+        plain.pose_program.placed = PlacedBones::default();
         prop_assert_eq!(plain.evaluate(&completed), Ok(expected));
     }
 }

@@ -11,7 +11,7 @@ use dermis::metric::{
 use dermis::rig::{
     BoneId, DerivedBone, DerivedMotion, Pose, Similarity, Skeleton, joint_statistics,
 };
-use dermis::skin::{Influence, LinearProgram, SsdProgram, VertexProgram, Weight};
+use dermis::skin::{Influence, LinearProgram, PlacedBones, SsdProgram, VertexProgram, Weight};
 use dermis::synth::{ProxyOptions, proxied};
 use dermis::{Rows, Skin};
 use glam::{DAffine3, DMat4, DQuat, DVec3};
@@ -274,11 +274,11 @@ fn what_a_closed_form_cannot_say_is_refused() {
     let error = PoseMetric::average(&skin, &[]).expect_err("no pose");
     assert!(matches!(error, MetricError::NoPoses), "{error}");
 
-    skin.derived = vec![DerivedBone {
+    skin.pose_program.placed = PlacedBones::Derived(vec![DerivedBone {
         bone: BoneId(1),
         of: BoneId(0),
         motion: DerivedMotion::Swell { gain: 0.5 },
-    }];
+    }]);
     let error = PoseMetric::of_skin(&skin, &[rotation.clone(), rotation]).expect_err("it follows");
     assert!(error.to_string().contains("lower"), "{error}");
     let turned = Pose::new(vec![DAffine3::from_quat(DQuat::from_rotation_z(1.0))]);
@@ -307,7 +307,7 @@ fn proxy_bones_are_no_joints() {
     ] {
         let error = refused.expect_err("they follow the joints");
         assert!(
-            matches!(error, MetricError::Proxies { count: 3, .. }),
+            matches!(error, MetricError::Placed { count: 6, .. }),
             "{error}"
         );
         assert!(error.to_string().contains("average over poses"), "{error}");

@@ -12,10 +12,7 @@ use proxy_skins::{ProxyTube, bones_at, clip, proxy_tube};
 
 /// The skin as a player has it that knows no proxies.
 fn plain(skin: &Skin) -> Skin {
-    Skin {
-        proxies: None,
-        ..skin.clone()
-    }
+    skin.without_pose_program()
 }
 
 fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
@@ -205,7 +202,7 @@ fn bones_that_shear_are_split_and_proxies_read_them_as_before() {
         let new = &playable.skin;
         assert_eq!(playable.split_count, 2, "the two that shear, and no proxy");
         assert_eq!(new.posed_bone_count(), 7, "five, two of them twice");
-        let (old, proxies) = (skin.proxies.as_ref(), new.proxies.as_ref());
+        let (old, proxies) = (skin.pose_program.proxies(), new.pose_program.proxies());
         let (old, proxies) = (old.expect("it has"), proxies.expect("it still has"));
         assert_eq!(proxies.patches.len(), old.patches.len(), "all of them");
         assert_eq!(

@@ -114,7 +114,12 @@ fn shapes_are_few_and_named_after_their_joints() {
     let training: Vec<usize> = (0..set.examples().len()).collect();
     let fitted = fit_psd(&set, &training, &PsdOptions::default(), &Silent).expect("fits");
     let skin = &fitted.skin;
-    let drivers: Vec<&str> = skin.drivers.iter().map(|d| d.name.as_str()).collect();
+    let drivers: Vec<&str> = skin
+        .pose_program
+        .drivers
+        .iter()
+        .map(|d| d.name.as_str())
+        .collect();
     assert_eq!(drivers, ["forearm", "hand"], "the joints that turn");
     assert!(
         skin.coefficients.len() < training.len(),

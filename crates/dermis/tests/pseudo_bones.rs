@@ -112,8 +112,8 @@ fn joints_that_do_not_turn_add_no_bone() {
 fn only_pseudo_bones_that_a_vertex_follows_are_kept() {
     let skin = fit(&arm_in(arm_motion(24)), true, true);
     assert_eq!(skin.posed_bone_count(), 3, "the arm's own");
-    assert!(!skin.derived.is_empty(), "some are of use");
-    for d in &skin.derived {
+    assert!(!skin.pose_program.derived().is_empty(), "some are of use");
+    for d in skin.pose_program.derived() {
         let follows = skin.program.bones().any(|bone| bone == d.bone);
         let name = &skin.skeleton.bones()[d.bone.index()].name;
         assert!(follows, "{name} moves no vertex");
@@ -153,7 +153,7 @@ fn examples_without_the_derived_bones_are_measured_and_held_out() {
     );
     assert_eq!(
         report.cost.palette_size,
-        3 + report.skin.derived.len(),
+        3 + report.skin.pose_program.derived().len(),
         "the palette holds the derived bones too"
     );
     assert_eq!(
@@ -189,10 +189,7 @@ fn a_baked_clip_shows_the_same_without_the_pose_program() {
     let poses: Vec<Pose> = set.examples().iter().map(|e| e.pose.clone()).collect();
     let clip = Clip::from_poses("arm", set.skeleton(), &poses, 24.0).expect("rigid poses");
     let baked = skin.bake(&clip).expect("the clip fits");
-    let plain = Skin {
-        derived: Vec::new(),
-        ..skin.clone()
-    };
+    let plain = skin.without_pose_program();
     for (example, time) in set.examples().iter().zip(clip.frame_times(24.0)) {
         let shown = plain
             .evaluate(&plain.sample(&baked, time))

@@ -186,7 +186,7 @@ fn loosened(set: &ExampleSet) -> ExampleSet {
 }
 
 fn patch_count(skin: &Skin) -> usize {
-    skin.proxies.as_ref().map_or(0, |p| p.patches.len())
+    skin.pose_program.proxies().map_or(0, |p| p.patches.len())
 }
 
 /// Bends and twists of up to 100 degrees that never repeat.
@@ -288,7 +288,7 @@ fn what_hardly_moves_a_proxy_is_left_out_and_hardly_missed() {
     };
     let (whole, pruned) = (fitted(0.0), fitted(3e-3));
     let share_kept = |skin: &Skin| {
-        let proxies = skin.proxies.as_ref().expect("an arm that twists");
+        let proxies = skin.pose_program.proxies().expect("an arm that twists");
         let numbers = || proxies.from_patches.iter().chain(&proxies.from_sources);
         numbers().filter(|x| **x != 0.0).count() as f64 / numbers().count() as f64
     };
@@ -341,7 +341,10 @@ fn what_linear_blending_does_exactly_stays_plain() {
     let fitted = method
         .fit(&tube.examples, &training, &Silent)
         .expect("fits");
-    assert!(fitted.skin.proxies.is_none(), "no vertex needs a proxy");
+    assert!(
+        fitted.skin.pose_program.proxies().is_none(),
+        "no vertex needs a proxy"
+    );
     assert_eq!(fitted.skin.skeleton.bone_count(), 3, "nor another bone");
 }
 
@@ -383,7 +386,11 @@ fn fewer_proxies_are_chosen_for_a_larger_error() {
         let fitted = fit(error);
         let e_rms = 1000.0 * fitted.round_errors[1] / 3f64.sqrt() / set.unit_ball_radius();
         assert!(e_rms <= error, "{e_rms} was to be at most {error}");
-        fitted.skin.proxies.map_or(0, |p| p.bones.len())
+        fitted
+            .skin
+            .pose_program
+            .proxies()
+            .map_or(0, |p| p.bones.len())
     };
     let (coarse, fine) = (count(20.0), count(2.0));
     assert!(0 < coarse && coarse < fine, "{coarse} and {fine} proxies");

@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use dermis::pose_space::{Center, Control, Driver, JointTurn, Kernel};
 use dermis::rig::Trs;
 use dermis::run::{PackedDrivers, PoseBuffer, RunError};
-use dermis::skin::PosedInputs;
+use dermis::skin::{PoseProgram, PosedInputs};
 use dermis::{BoneId, Pose, Skin};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
@@ -173,7 +173,7 @@ proptest! {
                 let off = (f64::from(*found) - exact).abs();
                 prop_assert!(
                     off <= 1e-7 * exact.abs() + 2e-7,
-                    "coefficient {} of {:?}: {} for {}", m, skin.drivers, found, exact
+                    "coefficient {} of {:?}: {} for {}", m, skin.pose_program.drivers, found, exact
                 );
             }
         }
@@ -203,7 +203,10 @@ fn nothing_jumps_at_half_a_turn() {
             linear: Vec::new(),
         };
         let skin = Skin {
-            drivers: vec![driver],
+            pose_program: PoseProgram {
+                drivers: vec![driver],
+                ..PoseProgram::default()
+            },
             ..skin.clone()
         };
         let mut packed = PackedDrivers::new(&skin).expect("fits");
@@ -249,7 +252,10 @@ fn wide_bumps_whose_weights_cancel_still_meet_their_poses() {
     let solved = solved.expect("distinct");
     assert!(solved.condition > 1e8, "{}", solved.condition);
     let skin = Skin {
-        drivers: vec![solved.driver],
+        pose_program: PoseProgram {
+            drivers: vec![solved.driver],
+            ..PoseProgram::default()
+        },
         ..skin
     };
     let mut packed = PackedDrivers::new(&skin).expect("fits");
@@ -279,7 +285,7 @@ fn what_does_not_fit_is_refused() {
         "both numbers are named"
     );
     let mut bad = skin;
-    bad.drivers[0].controls[0] = Control::Slider { coefficient: 99 };
+    bad.pose_program.drivers[0].controls[0] = Control::Slider { coefficient: 99 };
     let error = PackedDrivers::new(&bad).expect_err("no such slider");
-    assert!(matches!(error, RunError::PoseSpace(_)), "{error}");
+    assert!(matches!(error, RunError::Skin(_)), "{error}");
 }

@@ -72,7 +72,12 @@ fn set_middles(skin: &mut Skin, palette: &[Mat3x4], mut middle: impl FnMut(DVec3
         let rest = &skeleton.bones()[bone.index()].bone_from_rest;
         to_affine(&palette[bone.index()]).matrix3 * rest.matrix3
     };
-    for joint in &mut skin.proxies.as_mut().expect("made with them").joints {
+    for joint in &mut skin
+        .pose_program
+        .proxies_mut()
+        .expect("made with them")
+        .joints
+    {
         joint.middle = DVec3::ZERO;
         joint.middle = middle(joint.turn(&linear(joint.parent), &linear(joint.bone)));
     }
@@ -103,7 +108,7 @@ fn magnitudes(proxies: &ProxyBones, skin: &Skin, matrices: &[DAffine3]) -> Vec<f
 
 /// By how much of its magnitude the worst number is off.
 fn worst(skin: &Skin, palette: &[Mat3x4]) -> f64 {
-    let proxies = skin.proxies.as_ref().expect("made with them");
+    let proxies = skin.pose_program.proxies().expect("made with them");
     let mut packed = PackedProxies::new(skin).expect("fits");
     assert_eq!(packed.proxy_count(), proxies.bones.len(), "all of them");
     let mut placed = palette.to_vec();
@@ -294,16 +299,17 @@ fn what_does_not_fit_is_refused() {
         "both numbers are named"
     );
     let mut bad = skin.clone();
-    bad.proxies.as_mut().expect("made with them").joints[0].bone = BoneId(9);
+    bad.pose_program
+        .proxies_mut()
+        .expect("made with them")
+        .joints[0]
+        .bone = BoneId(9);
     let error = PackedProxies::new(&bad).expect_err("a carrier is not posed");
     assert!(
         matches!(error, RunError::Rig(RigError::BadProxyBones { .. })),
         "{error}"
     );
-    let plain = Skin {
-        proxies: None,
-        ..skin
-    };
+    let plain = skin.without_pose_program();
     let mut packed = PackedProxies::new(&plain).expect("nothing to place");
     assert_eq!(packed.proxy_count(), 0, "none");
     let mut matrices = vec![[7.0; 12]; 44];

@@ -205,7 +205,10 @@ fn fitted_proxy_bones_play_in_three() {
         scratch.dermis(&fit).done();
         let file = scratch.read(output);
         let skin = file.skin.as_ref().expect("a skin");
-        assert!(skin.proxies.is_some(), "{output}: read back with proxies");
+        assert!(
+            skin.pose_program.proxies().is_some(),
+            "{output}: read back with proxies"
+        );
         let clip = file.clips.first().expect("a clip");
         // 24 are the frames of the examples, and half-way there are keys, too.
         for fps in [24.0, 48.0] {

@@ -61,7 +61,7 @@ fn convert_and_eval_keep_them() {
         .done();
     let copy = scratch.read("copy.gltf");
     let skin = copy.skin.expect("it has a skin");
-    assert!(skin.proxies.is_some(), "alive in the copy");
+    assert!(skin.pose_program.proxies().is_some(), "alive in the copy");
 
     for (input, output) in [(source.as_str(), "a.npz"), ("copy.gltf", "b.npz")] {
         scratch.dermis(&format!("eval {input} -o {output}")).done();

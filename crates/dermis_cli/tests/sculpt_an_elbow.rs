@@ -315,7 +315,7 @@ fn the_glb_has_the_drivers_and_shows_the_sculpts() {
     );
     scratch.dermis("psd fit arm.psd.toml -o out.glb").done();
     let skin = scratch.read("out.glb").skin.expect("a skin");
-    assert_eq!(skin.drivers.len(), 2, "one per layer");
+    assert_eq!(skin.pose_program.drivers.len(), 2, "one per layer");
     assert_eq!(skin.posed_coefficient_count(), 1, "the load");
     for (pose, mesh) in [
         ("forearm.rz=90", "flex.obj"),

@@ -39,7 +39,12 @@ fn eight_poses_of_a_body_tell_what_its_muscles_do() {
     // What was written is what was measured: drivers and all.
     let file = scratch.read("psd.glb");
     let skin = file.skin.expect("a skin");
-    let driven_by: Vec<&str> = skin.drivers.iter().map(|d| d.name.as_str()).collect();
+    let driven_by: Vec<&str> = skin
+        .pose_program
+        .drivers
+        .iter()
+        .map(|d| d.name.as_str())
+        .collect();
     for joint in [
         "lowerarm01.L",
         "lowerarm01.R",

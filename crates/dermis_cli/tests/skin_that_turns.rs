@@ -43,7 +43,7 @@ fn the_report_says_how_many_proxies_and_which_vertices_need_none() {
     // A quarter at each end follows its bone: seven rings of eight and a pole, less the ring where the turn begins.
     assert!(vertices[1] >= 98.0, "the ends: {vertices:?}");
     let skin = scratch.read("bar.glb").skin.expect("a skin");
-    let written = skin.proxies.expect("proxies").bones.len();
+    let written = skin.pose_program.proxies().expect("proxies").bones.len();
     assert_eq!(written as f64, of("proxies"), "in the file, too");
     assert!(
         number(&json, "/heldOut/envelopingErrorDeviationPercent") > 0.0,
@@ -240,6 +240,11 @@ fn eigenskin_is_pose_space_deformation_with_few_shapes() {
             .any(|l| l.starts_with("smoothing ") && l.ends_with(" (--smoothing)")),
         "in the words of its own flag: {text:#?}"
     );
-    let shapes: Vec<usize> = skin.drivers.iter().map(|d| d.weights.len()).collect();
+    let shapes: Vec<usize> = skin
+        .pose_program
+        .drivers
+        .iter()
+        .map(|d| d.weights.len())
+        .collect();
     assert_eq!(shapes, [5], "five of the only joint");
 }

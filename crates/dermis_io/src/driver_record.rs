@@ -72,7 +72,7 @@ impl DriverRecord {
                 linear: driver.linear.clone(),
             }
         };
-        skin.drivers.iter().map(record).collect()
+        skin.pose_program.drivers.iter().map(record).collect()
     }
 
     /// The driver, its sliders numbered by a function; the error is a name without a number.

@@ -7,7 +7,7 @@ use dermis::mesh::DrawMesh;
 use dermis::progress::Silent;
 use dermis::rig::{DerivedBone, DerivedMotion, JointStatistics, joint_statistics};
 use dermis::skin::{
-    DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram,
+    DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram, PlacedBones,
     PlayableOptions, PoseClip, SsdProgram, to_playable,
 };
 use dermis::synth::{Tube, TubeOptions, tube};
@@ -343,7 +343,7 @@ fn bones_in_the_block_are_joints_of_the_file() {
     let mut bones = skin.skeleton.bones().to_vec();
     bones[3].parent = None;
     skin.skeleton = dermis::Skeleton::new(bones).expect("two chains");
-    skin.derived = vec![
+    skin.pose_program.placed = PlacedBones::Derived(vec![
         DerivedBone {
             bone: BoneId(4),
             of: BoneId(1),
@@ -354,7 +354,7 @@ fn bones_in_the_block_are_joints_of_the_file() {
             of: BoneId(3),
             motion: DerivedMotion::Swell { gain: 0.25 },
         },
-    ];
+    ]);
     let statistics = JointStatistics {
         bone: BoneId(2),
         pose_count: 7,
@@ -385,7 +385,12 @@ fn bones_in_the_block_are_joints_of_the_file() {
     let found = back.skin.as_ref().expect("it has a skin");
     assert_eq!(found.skeleton.bone_count(), 6, "none for both roots");
     let name = |skin: &Skin, bone: BoneId| skin.skeleton.bones()[bone.index()].name.clone();
-    for (found_bone, given) in found.derived.iter().zip(&skin.derived) {
+    for (found_bone, given) in found
+        .pose_program
+        .derived()
+        .iter()
+        .zip(skin.pose_program.derived())
+    {
         assert_eq!(found_bone.motion, given.motion, "how it moves");
         assert_eq!(
             name(found, found_bone.bone),
@@ -398,7 +403,7 @@ fn bones_in_the_block_are_joints_of_the_file() {
             "whose joint"
         );
     }
-    assert_eq!(found.derived.len(), 2, "both");
+    assert_eq!(found.pose_program.derived().len(), 2, "both");
     let record = back.record.as_ref().expect("it has a block");
     assert_eq!(name(found, record.joints[0].bone), "bone_2", "by joint");
     assert_eq!(record.joints[0].pose_count, 7, "as it was");

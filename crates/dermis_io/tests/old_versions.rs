@@ -8,7 +8,7 @@ mod support;
 use dermis::fit::{SsdOptions, fit_ssd, plain_fallback};
 use dermis::pose_space::{Center, Control, InterpolateOptions, JointTurn, interpolate};
 use dermis::progress::Silent;
-use dermis::skin::{Coefficient, Delta};
+use dermis::skin::{Coefficient, Delta, PlacedBones};
 use dermis::synth::{ArmOptions, arm, arm_motion};
 use dermis::{BoneId, Clip, Pose, Skin, VertexProgram};
 use dermis_io::{Document, FallbackError, ProgramKind, SkinRecord, WriteOptions};
@@ -123,16 +123,14 @@ fn version_4_loads_and_places_its_proxies_as_it_did() {
     assert_eq!(record.version, 4, "the version that was written");
     assert_eq!(record.drivers.len(), 1, "one driver");
     let skin = document.skin.expect("it has a skin");
-    let proxies = skin.proxies.as_ref().expect("it has proxies");
+    let proxies = skin.pose_program.proxies().expect("it has proxies");
     assert_eq!(proxies.bones.len(), 5, "as many as were written");
 
     // Values of the run that made the file, live and as others play it.
     let pose = skin.sample(&document.clips[0], 10.0 / 24.0);
     let live = skin.evaluate(&pose).expect("its own clip")[100];
-    let played = Skin {
-        proxies: None,
-        ..skin.clone()
-    };
+    let mut played = skin.clone();
+    played.pose_program.placed = PlacedBones::default();
     let played = played.evaluate(&pose).expect("its own clip")[100];
     let expected = DVec3::new(0.85082183, 0.10323179, -0.07624279);
     let off = live.distance(expected).max(played.distance(expected));

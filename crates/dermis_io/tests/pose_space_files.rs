@@ -410,6 +410,7 @@ fn a_still_file_shows_the_default_pose_and_empty_sliders_stay() {
         .skin
         .as_mut()
         .expect("it has a skin")
+        .pose_program
         .drivers
         .clear();
     let targets = round_trip(&document).facts.morph_targets_of_mesh;
@@ -466,7 +467,7 @@ fn drivers_that_do_not_fit_are_left_with_one_note_and_the_clips_play() {
         assert_eq!(back.notes.len(), 1, "{path}: {:?}", back.notes);
         assert!(back.notes[0].contains(why), "{path}: {:?}", back.notes);
         let skin = back.skin.as_ref().expect("it has a skin");
-        assert!(skin.drivers.is_empty(), "{path}: none is left");
+        assert!(skin.pose_program.drivers.is_empty(), "{path}: none is left");
         let record = back.record.as_ref().expect("it has a block");
         assert!(record.drivers.is_empty(), "{path}: nor in the record");
         let given = document.skin.as_ref().expect("it has a skin");
@@ -496,7 +497,10 @@ fn a_block_of_another_shape_is_ignored() {
         "{:?}",
         back.notes
     );
-    assert!(back.skin.expect("it has a skin").drivers.is_empty(), "none");
+    assert!(
+        back.skin.expect("it has a skin").pose_program.is_empty(),
+        "none"
+    );
 }
 
 #[test]
@@ -562,7 +566,7 @@ fn a_record_says_nothing_of_drivers_that_the_skin_does_not_have() {
     let record = round_trip(&document).record.expect("it has a block");
     document.record = Some(record);
     let skin = document.skin.as_mut().expect("it has a skin");
-    skin.drivers.clear();
+    skin.pose_program.drivers.clear();
     let back = round_trip(&document);
     let record: SkinRecord = back.record.expect("it has a block");
     assert!(record.drivers.is_empty(), "the skin counts");

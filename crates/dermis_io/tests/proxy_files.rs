@@ -6,7 +6,7 @@ use dermis::fit::plain_fallback;
 use dermis::mesh::DrawMesh;
 use dermis::progress::Silent;
 use dermis::rig::{Channel, Interpolation, Keys, ProxyBones};
-use dermis::skin::DualQuaternionProgram;
+use dermis::skin::{DualQuaternionProgram, PlacedBones};
 use dermis::{BoneId, Pose, Skeleton, Skin, TriMesh, VertexProgram};
 use dermis_io::gltf::{GltfOptions, read, to_glb};
 use dermis_io::{Document, SkinRecord, WriteOptions};
@@ -48,7 +48,10 @@ fn skin_of(document: &Document) -> &Skin {
 }
 
 fn proxies_of(document: &Document) -> &ProxyBones {
-    skin_of(document).proxies.as_ref().expect("it has proxies")
+    skin_of(document)
+        .pose_program
+        .proxies()
+        .expect("it has proxies")
 }
 
 fn bytes(document: &Document) -> Vec<u8> {
@@ -82,10 +85,8 @@ fn live_difference(a: &Skin, b: &Skin) -> f64 {
 /// What players without a pose program show of a document, against the skin that was written.
 fn played_difference(given: &Document, back: &Document) -> f64 {
     let (skin, other) = (skin_of(given), skin_of(back));
-    let other = Skin {
-        proxies: None,
-        ..other.clone()
-    };
+    let mut other = other.clone();
+    other.pose_program.placed = PlacedBones::default();
     let off = (0..13).map(|k| {
         let time = f64::from(k) / 24.0;
         let wanted = skin.evaluate(&skin.sample(&given.clips[0], time));
@@ -241,10 +242,8 @@ fn a_still_file_shows_the_default_pose() {
         .expect("as before")
         .with_carriers(carriers);
     let back = read_back(&bytes(&given));
-    let plain = Skin {
-        proxies: None,
-        ..skin_of(&back).clone()
-    };
+    let mut plain = skin_of(&back).clone();
+    plain.pose_program.placed = PlacedBones::default();
     let wanted = skin_of(&given).evaluate(&skin_of(&given).skeleton.default_pose());
     let shown = plain.evaluate(&plain.skeleton.default_pose());
     let off = farthest(&wanted.expect("fits"), &shown.expect("fits"));
@@ -340,7 +339,7 @@ fn blocks_that_do_not_fit_are_left_with_a_note_and_the_clips_play_on() {
         let back = read_back(&with_json(&glb, &json));
         assert_eq!(back.notes.len(), 1, "{why}: {:?}", back.notes);
         assert!(back.notes[0].contains(why), "{why}: {}", back.notes[0]);
-        assert_eq!(skin_of(&back).proxies, None, "{why}: left");
+        assert_eq!(skin_of(&back).pose_program.proxies(), None, "{why}: left");
         let record = back.record.as_ref();
         assert!(
             record.is_none_or(|r| r.proxies.is_none()),
@@ -366,7 +365,7 @@ fn other_numbers_than_finite_ones_are_refused() {
     let first = 20 + length + 8 + offset;
     broken[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
     let back = read_back(&broken);
-    assert_eq!(skin_of(&back).proxies, None, "left");
+    assert_eq!(skin_of(&back).pose_program.proxies(), None, "left");
     assert!(back.notes[0].contains("finite numbers"), "{:?}", back.notes);
 
     type Damage = fn(&mut ProxyBones);
@@ -378,7 +377,7 @@ fn other_numbers_than_finite_ones_are_refused() {
     for (why, damage) in damages {
         let mut given = sound();
         let skin = given.skin.as_mut().expect("it has a skin");
-        damage(skin.proxies.as_mut().expect("it has proxies"));
+        damage(skin.pose_program.proxies_mut().expect("it has proxies"));
         let fault = to_glb(&given, &GltfOptions::default()).expect_err(why);
         assert!(fault.to_string().contains(why), "{why}: {fault}");
     }

@@ -33,7 +33,7 @@ pub fn complete_limits(
         });
     }
     let mut all = limits[..posed].to_vec();
-    for derived in &skin.derived {
+    for derived in skin.pose_program.derived() {
         let of = &all[derived.of.index()];
         all.push(limits_of(&skin.skeleton, derived, of));
     }

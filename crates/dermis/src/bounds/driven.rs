@@ -36,7 +36,7 @@ pub fn coefficient_ranges(skin: &Skin, clips: &[Clip]) -> Result<Vec<[f64; 2]>, 
         }
     }
     let mut at = skin.posed_coefficient_count();
-    for driver in &skin.drivers {
+    for driver in &skin.pose_program.drivers {
         for output in 0..driver.output_count() {
             ranges[at] = driven_range(driver, output, &skin.coefficients[at].name)?;
             at += 1;

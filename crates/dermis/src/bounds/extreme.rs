@@ -102,8 +102,7 @@ pub fn extreme_poses(
         ranges,
         program: &program,
         // Proxies are looked at as if they moved with the middle of what is predicted.
-        predicted: (skin.proxies.as_ref())
-            .map(|proxies| Predicted::new(&skin.skeleton, proxies, &limits)),
+        predicted: Predicted::new(skin, &limits),
     };
     let all: Vec<usize> = match vertices {
         Some(vertices) => vertices.iter().map(|&v| v as usize).collect(),
@@ -130,7 +129,7 @@ struct Search<'a> {
     limits: &'a [JointLimits],
     ranges: &'a [[f64; 2]],
     program: &'a LinearProgram,
-    predicted: Option<Predicted<'a>>,
+    predicted: Predicted<'a>,
 }
 
 impl Search<'_> {
@@ -201,10 +200,8 @@ impl Search<'_> {
 
     /// A vector as a sum over bones that joints move.
     fn joint_terms(&self, s: &[Influence]) -> Vec<Influence> {
-        match &self.predicted {
-            None => s.to_vec(),
-            Some(predicted) => predicted.terms(s).iter().map(BallTerm::center).collect(),
-        }
+        let terms = self.predicted.terms(s);
+        terms.iter().map(BallTerm::center).collect()
     }
 }
 

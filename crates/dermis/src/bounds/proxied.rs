@@ -33,12 +33,13 @@ use crate::rig::{
     BoneId, JointLimits, JointReading, PatchPredictor, ProxyBones, Skeleton, TurnLimits,
     rest_parent_from_bone, rotation_and_scales,
 };
-use crate::skin::Influence;
+use crate::skin::{Influence, Skin};
 
 /// The proxies of a skin, with what joints may do.
 pub(super) struct Predicted<'a> {
     skeleton: &'a Skeleton,
-    proxies: &'a ProxyBones,
+    /// Those of the skin; one without has none, and every term is a term already.
+    proxies: Option<&'a ProxyBones>,
     /// Bones before this one are posed or derived.
     first_carrier: usize,
     /// Largest turn of each joint that is read.
@@ -46,24 +47,26 @@ pub(super) struct Predicted<'a> {
 }
 
 impl<'a> Predicted<'a> {
-    pub(super) fn new(
-        skeleton: &'a Skeleton,
-        proxies: &'a ProxyBones,
-        limits: &[JointLimits],
-    ) -> Self {
+    pub(super) fn new(skin: &'a Skin, limits: &[JointLimits]) -> Self {
+        let (skeleton, proxies) = (&skin.skeleton, skin.pose_program.proxies());
         let turn = |joint: &JointReading| read_turn(joint, skeleton, limits);
+        let joints = proxies.map_or(&[][..], |proxies| &proxies.joints);
         Self {
             skeleton,
             proxies,
-            first_carrier: skeleton.bone_count() - proxies.unposed_bone_count(),
-            turns: proxies.joints.iter().map(turn).collect(),
+            first_carrier: skeleton.bone_count()
+                - proxies.map_or(0, ProxyBones::unposed_bone_count),
+            turns: joints.iter().map(turn).collect(),
         }
     }
 
     /// `G s` as a sum over bones that are no proxies.
     pub(super) fn terms(&self, s: &[Influence]) -> Vec<BallTerm> {
+        let Some(proxies) = self.proxies else {
+            return s.iter().map(BallTerm::point).collect();
+        };
         let mut terms: Vec<BallTerm> = Vec::new();
-        let (patch_count, source_count) = (self.proxies.patches.len(), self.proxies.sources.len());
+        let (patch_count, source_count) = (proxies.patches.len(), proxies.sources.len());
         let mut of_patches = vec![DVec4::ZERO; patch_count];
         let mut of_sources = vec![DVec4::ZERO; source_count];
         for influence in s {
@@ -74,8 +77,8 @@ impl<'a> Predicted<'a> {
             for (column, &share) in influence.p.to_array().iter().enumerate() {
                 let row = 4 * (carrier / 2) + column;
                 for (sums, matrix) in [
-                    (&mut of_patches, &self.proxies.from_patches),
-                    (&mut of_sources, &self.proxies.from_sources),
+                    (&mut of_patches, &proxies.from_patches),
+                    (&mut of_sources, &proxies.from_sources),
                 ] {
                     let width = 4 * sums.len();
                     let numbers = matrix[row * width..(row + 1) * width].chunks_exact(4);
@@ -85,9 +88,9 @@ impl<'a> Predicted<'a> {
                 }
             }
         }
-        let sources = self.proxies.sources.iter().zip(of_sources);
+        let sources = proxies.sources.iter().zip(of_sources);
         terms.extend(sources.map(|(&bone, p)| BallTerm::point(&Influence { bone, p })));
-        for (patch, a) in self.proxies.patches.iter().zip(of_patches) {
+        for (patch, a) in proxies.patches.iter().zip(of_patches) {
             if a != DVec4::ZERO {
                 self.add_patch(patch, a, &mut terms);
             }

@@ -44,12 +44,8 @@ pub fn hold_vertices(
             found: ranges[index],
         });
     }
-    let predicted =
-        (skin.proxies.as_ref()).map(|proxies| Predicted::new(&skin.skeleton, proxies, &limits));
-    let holding = |s: &[Influence]| match &predicted {
-        None => bounds.holding(s),
-        Some(predicted) => bounds.holding_of(predicted.terms(s).into_iter()),
-    };
+    let predicted = Predicted::new(skin, &limits);
+    let holding = |s: &[Influence]| bounds.holding_of(predicted.terms(s).into_iter());
     let middle = at_middle(&program, ranges);
     let moving = moving_parts(&program, ranges);
     Ok(par::map(program.influences.len(), |i| {

@@ -139,11 +139,10 @@ fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<
         .iter()
         .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))?;
     // Players cannot compute bones and weights that follow from others: they play what was baked.
-    let skin = &c.report.skin;
-    let all_are_posed = skin.derived.is_empty() && skin.proxies.is_none();
-    let baked = match (all_are_posed, skin.drivers.is_empty()) {
-        (true, true) => "",
-        (false, true) => " (in the clips of the file, into which its extra bones are baked)",
+    let program = &c.report.skin.pose_program;
+    let baked = match (program.placed_bone_count(), program.drivers.is_empty()) {
+        (0, true) => "",
+        (_, true) => " (in the clips of the file, into which its extra bones are baked)",
         (_, false) => " (in the clips of the file, into which the weights of its shapes are baked)",
     };
     if other.label == row.label {

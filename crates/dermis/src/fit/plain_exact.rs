@@ -134,12 +134,8 @@ pub fn exact_ssd(skin: &Skin, poses: &[Pose]) -> Result<ExactSsd, FitError> {
             }));
         }
     };
-    let unfit = [
-        ("corrections", !linear.corrections.is_empty()),
-        ("derived bones", !skin.derived.is_empty()),
-        ("proxy bones", skin.proxies.is_some()),
-    ];
-    if let Some((what, _)) = unfit.iter().find(|(_, there)| *there) {
+    let corrections = (!linear.corrections.is_empty()).then(|| "corrections".to_owned());
+    if let Some(what) = corrections.or_else(|| skin.pose_program.summary()) {
         return Err(FitError::BadOption {
             option: "plain-exact",
             problem: format!("a skin with {what} has no such form"),

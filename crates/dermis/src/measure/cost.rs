@@ -66,8 +66,8 @@ impl Cost {
         };
         Self {
             bytes_per_vertex: bytes as f64 / vertex_count,
-            driver_bytes: skin.drivers.iter().map(driver_bytes).sum(),
-            proxy_bytes: skin.proxies.as_ref().map_or(0, proxy_bytes),
+            driver_bytes: skin.pose_program.drivers.iter().map(driver_bytes).sum(),
+            proxy_bytes: skin.pose_program.proxies().map_or(0, proxy_bytes),
             bytes_per_frame: bones * matrix * FLOAT + skin.coefficients.len() * FLOAT,
             palette_size: bones,
             mean_influences: items as f64 / vertex_count,
@@ -185,7 +185,7 @@ mod tests {
         let (before, after) = (Cost::of(&plain), Cost::of(&skin));
         assert_eq!(before.proxy_bytes, 0, "none yet");
         assert_eq!(before.bytes_per_vertex, after.bytes_per_vertex, "as many");
-        let proxies = skin.proxies.as_ref().expect("made with them");
+        let proxies = skin.pose_program.proxies().expect("made with them");
         let of_patches = proxies.patches.iter().map(|g| {
             6 * g.frame.len()
                 + 12

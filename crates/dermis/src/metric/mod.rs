@@ -83,19 +83,8 @@ pub enum MetricError {
         "{count} bones of the skin follow others (the first is {name}) and so are not independent: \
          take the average over poses instead"
     )]
-    Derived {
-        /// How many bones are derived.
-        count: usize,
-        /// Name of the first.
-        name: String,
-    },
-    /// Proxy bones are placed by predictions from several joints, and so are not independent of them.
-    #[error(
-        "{count} bones of the skin are placed by predictions (the first is {name}) and so are not \
-         independent of the others: take the average over poses instead"
-    )]
-    Proxies {
-        /// How many bones are placed, their carriers left out.
+    Placed {
+        /// How many bones are placed.
         count: usize,
         /// Name of the first.
         name: String,

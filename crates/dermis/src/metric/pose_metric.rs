@@ -360,21 +360,11 @@ impl Chain {
 
 /// Errs for bones that no joint of their own moves.
 fn refuse_followers(skin: &Skin) -> Result<(), MetricError> {
-    let name = |bone: BoneId| skin.skeleton.bones()[bone.index()].name.clone();
-    if let Some(first) = skin.derived.first() {
-        return Err(MetricError::Derived {
-            count: skin.derived.len(),
-            name: name(first.bone),
-        });
-    }
-    match skin
-        .proxies
-        .as_ref()
-        .and_then(|p| Some((p, p.bones.first()?)))
-    {
-        Some((proxies, &first)) => Err(MetricError::Proxies {
-            count: proxies.bones.len(),
-            name: name(first),
+    let posed = skin.posed_bone_count();
+    match skin.skeleton.bones().get(posed) {
+        Some(first) => Err(MetricError::Placed {
+            count: skin.pose_program.placed_bone_count(),
+            name: first.name.clone(),
         }),
         None => Ok(()),
     }

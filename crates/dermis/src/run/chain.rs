@@ -39,7 +39,7 @@ impl PackedSkeleton {
     /// Packs the skeleton of a skin whose proxy bones, if it has any, are left to
     /// [`PackedProxies::place`](super::PackedProxies::place): [`Self::palette`] does not touch their matrices.
     pub fn for_skin(skin: &Skin) -> Self {
-        let proxies = skin.proxies.as_ref();
+        let proxies = skin.pose_program.proxies();
         let placed = proxies.map_or(0, ProxyBones::unposed_bone_count);
         Self {
             chained_count: skin.skeleton.bone_count() - placed,

@@ -140,22 +140,14 @@ impl PackedDrivers {
     /// [`RunError::PoseSpace`] when a driver does not fit the skin.
     pub fn new(skin: &Skin) -> Result<Self, RunError> {
         let bone_count = skin.skeleton.bone_count();
-        let outputs: usize = skin.drivers.iter().map(Driver::output_count).sum();
-        if outputs > skin.coefficients.len() {
-            return Err(RunError::CountMismatch {
-                what: "coefficients to drive",
-                expected: outputs,
-                found: skin.coefficients.len(),
-            });
-        }
-        let posed_coefficient_count = skin.coefficients.len() - outputs;
-        for driver in &skin.drivers {
-            driver.check(bone_count, posed_coefficient_count)?;
-        }
-        let drivers: Vec<_> = (skin.drivers.iter())
+        skin.pose_program
+            .check(&skin.skeleton, skin.coefficients.len())?;
+        let posed_coefficient_count = skin.posed_coefficient_count();
+        let given = &skin.pose_program.drivers;
+        let drivers: Vec<_> = (given.iter())
             .map(|driver| PackedDriver::new(skin, driver))
             .collect();
-        let most = |count: fn(&Driver) -> usize| skin.drivers.iter().map(count).max().unwrap_or(0);
+        let most = |count: fn(&Driver) -> usize| given.iter().map(count).max().unwrap_or(0);
         Ok(Self {
             places: Vec::with_capacity(most(|d| d.controls.len())),
             point: Vec::with_capacity(most(Driver::dimension)),

@@ -176,6 +176,7 @@
 mod blocks;
 mod chain;
 mod corrections;
+mod derived;
 mod drivers;
 mod elementary;
 mod evaluate;
@@ -188,6 +189,7 @@ mod pack_clip;
 mod palette;
 mod plane;
 mod pose_buffer;
+mod pose_program;
 mod program;
 mod proxies;
 mod proxy_inputs;
@@ -208,6 +210,7 @@ pub use options::{
 pub use pack::PackedSkin;
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
 pub use pose_buffer::PoseBuffer;
+pub use pose_program::PackedPoseProgram;
 pub use proxies::PackedProxies;
 pub use sampler::ClipSampler;
 pub use timeline::loop_time;
@@ -261,9 +264,9 @@ pub enum RunError {
         /// What was asked.
         set: InstructionSet,
     },
-    /// A driver does not fit the skin.
+    /// The skin is not whole: a part of its pose program does not fit it.
     #[error(transparent)]
-    PoseSpace(#[from] crate::pose_space::PoseSpaceError),
+    Skin(#[from] crate::skin::SkinError),
     /// Proxy bones do not fit the skin.
     #[error(transparent)]
     Rig(#[from] crate::rig::RigError),

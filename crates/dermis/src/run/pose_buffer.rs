@@ -7,6 +7,7 @@
 use glam::{DQuat, DVec3, Vec4};
 
 use crate::rig::{BoneId, Pose, RigError, Skeleton, Trs};
+use crate::skin::Skin;
 
 /// Bones per block.
 pub(super) const LANES: usize = 4;
@@ -55,6 +56,11 @@ impl PoseBuffer {
             buffer.set_local(id, &bone.default_parent_from_bone);
         }
         buffer
+    }
+
+    /// The pose in which nothing moves a skin.
+    pub fn for_skin(skin: &Skin) -> Self {
+        Self::new(&skin.skeleton, &skin.default_coefficients())
     }
 
     /// How many bones there are.

@@ -121,7 +121,7 @@ impl PackedProxies {
     /// [`RunError::Rig`] when the proxies do not fit the skeleton, and [`RunError::TooManyColumns`]
     /// when they have too many.
     pub fn new(skin: &Skin) -> Result<Self, RunError> {
-        let packed = match &skin.proxies {
+        let packed = match skin.pose_program.proxies() {
             Some(proxies) => Packed::new(&skin.skeleton, proxies)?,
             None => Packed::none(&skin.skeleton),
         };
@@ -521,7 +521,7 @@ mod tests {
             (packed.joints.len(), packed.patches.len())
         };
         assert_eq!(blocks(&skin), (2, 1), "fifteen patches of 20 joints or so");
-        let proxies = skin.proxies.as_mut().expect("made with them");
+        let proxies = skin.pose_program.proxies_mut().expect("made with them");
         let middle = DVec3::Z;
         (proxies.joints.iter_mut()).for_each(|joint| joint.middle = middle);
         for patch in &mut proxies.patches {
@@ -536,7 +536,7 @@ mod tests {
     fn columns_that_are_zero_for_eight_proxies_are_left_out() {
         let (mut skin, palette) = character(20, 16);
         let before = PackedProxies::new(&skin).expect("fits").packed;
-        let proxies = skin.proxies.as_mut().expect("made with them");
+        let proxies = skin.pose_program.proxies_mut().expect("made with them");
         let width = COLUMNS * proxies.patches.len();
         // The first patch moves the ninth proxy alone.
         for row in (0..80).filter(|row| row / 4 != 8) {
@@ -547,7 +547,7 @@ mod tests {
         assert_eq!(dropped, 2 * 3, "in two of three panels");
         let mut placed = palette.clone();
         packed.place(&mut placed).expect("as many bones");
-        let exact = skin.proxies.as_ref().expect("made with them").place(
+        let exact = skin.pose_program.proxies().expect("made with them").place(
             &skin.skeleton,
             &palette
                 .iter()

@@ -25,6 +25,7 @@ use super::pack_clip::{CubicTrack, PackedClip, Quad, Target, Track};
 use super::pose_buffer::{LANES, normalize};
 use super::timeline::{Position, loop_time};
 use crate::rig::{Clip, RigError, Skeleton};
+use crate::skin::Skin;
 
 /// Plays one clip on one character.
 ///
@@ -89,6 +90,16 @@ impl ClipSampler {
             positions: vec![Position::default(); clip.timelines.len()],
             clip: Arc::new(clip),
         })
+    }
+
+    /// Packs a clip for a skin: only what a pose gives, since [`PackedPoseProgram`](super::PackedPoseProgram)
+    /// computes the rest.
+    ///
+    /// # Errors
+    /// As [`ClipSampler::new`].
+    pub fn for_skin(skin: &Skin, clip: &Clip) -> Result<Self, RigError> {
+        let defaults = skin.default_coefficients();
+        Self::new(&skin.skeleton, &skin.unbaked(clip), &defaults)
     }
 
     /// Time of the first key, in seconds; 0 for an empty clip.

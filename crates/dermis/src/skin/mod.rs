@@ -1,13 +1,10 @@
 //! A fitted skin: a pose program and a vertex program, and the plain evaluation of both.
 
-mod bake;
 mod correction;
-mod derived;
-mod driven;
 mod eval;
 mod moved;
 mod playable;
-mod proxied;
+mod pose_program;
 mod reach;
 mod rest_space;
 mod vertex_program;
@@ -16,13 +13,14 @@ pub use crate::Rows;
 pub use correction::{Correction, Delta};
 pub(crate) use eval::{DualQuaternion, heaviest, rigid_from_affine};
 pub use playable::{Playable, PlayableOptions, PoseClip, to_playable};
+pub use pose_program::{PlacedBones, PoseProgram};
 pub use vertex_program::{
     DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram, SsdProgram,
     VertexProgram, Weight,
 };
 
-use crate::pose_space::{Driver, PoseSpaceError};
-use crate::rig::{Clip, DerivedBone, Palette, Pose, ProxyBones, RigError, Skeleton};
+use crate::pose_space::PoseSpaceError;
+use crate::rig::{Clip, Palette, Pose, RigError, Skeleton};
 
 /// What can be wrong with a skin.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -132,15 +130,9 @@ pub struct Skin {
     pub program: VertexProgram,
     /// Names and defaults of the coefficients, one per correction of the vertex program.
     pub coefficients: Vec<Coefficient>,
-    /// Bones that nobody poses: the last ones of the skeleton, in order. A pose may leave them out,
-    /// and what it says about them is not heard: see [`Skin::with_derived`].
-    pub derived: Vec<DerivedBone>,
-    /// What computes the last coefficients from the pose, driver by driver. A pose may leave those
-    /// out, and what it says about them is not heard: see [`Skin::with_drivers`].
-    pub drivers: Vec<Driver>,
-    /// What places the last bones of the skeleton from the others; a skin has these or derived bones,
-    /// not both. A pose may leave them out, as derived ones: see [`Skin::with_proxies`].
-    pub proxies: Option<ProxyBones>,
+    /// What computes the last bones and the last coefficients from the others. A pose may leave those out, and
+    /// what it says about them is ignored.
+    pub pose_program: PoseProgram,
 }
 
 /// A slider of a skin.
@@ -183,9 +175,7 @@ impl Skin {
             skeleton,
             program,
             coefficients,
-            derived: Vec::new(),
-            drivers: Vec::new(),
-            proxies: None,
+            pose_program: PoseProgram::default(),
         })
     }
 
@@ -223,15 +213,16 @@ impl Skin {
         }
         coefficients[..pose.coefficients.len()].copy_from_slice(&pose.coefficients);
         let completed;
-        let pose = match self.derived.is_empty() && self.proxies.is_none() {
-            true => pose,
-            false => {
+        let pose = match self.pose_program.placed_bone_count() {
+            0 => pose,
+            _ => {
                 completed = self.complete_pose(pose)?;
                 &completed
             }
         };
         let palette = self.skeleton.palette(pose)?;
-        self.drive(&pose.parent_from_bone, &mut coefficients);
+        self.pose_program
+            .drive(&self.skeleton, &pose.parent_from_bone, &mut coefficients);
         Ok(PosedInputs {
             palette,
             coefficients,
@@ -247,9 +238,7 @@ impl Skin {
             skeleton: self.skeleton.clone(),
             program: VertexProgram::Linear(self.program.to_linear(&self.skeleton)?),
             coefficients: self.coefficients.clone(),
-            derived: self.derived.clone(),
-            drivers: self.drivers.clone(),
-            proxies: self.proxies.clone(),
+            pose_program: self.pose_program.clone(),
         })
     }
 }

@@ -10,9 +10,8 @@ use crate::skin::{Delta, Influence};
 impl Skin {
     /// The same skin in a moved model space: posed by moved poses it gives moved positions.
     ///
-    /// Frames keep their size and positions in them are scaled (\[Merry07\] §3.4), so rotations, drivers
-    /// and derived bones, which are about angles, stay as they are. Turns that proxies read are in the axes of
-    /// model space, and turn with it.
+    /// Frames keep their size and positions in them are scaled (\[Merry07\] §3.4), so rotations stay as
+    /// they are; for the pose program see [`PoseProgram::moved`](super::PoseProgram::moved).
     ///
     /// # Errors
     /// [`SkinError::CannotMove`] for a multi-weight skin that is to be turned or translated: each entry
@@ -44,9 +43,7 @@ impl Skin {
             skeleton: by.skeleton(&self.skeleton)?,
             program,
             coefficients: self.coefficients.clone(),
-            derived: self.derived.clone(),
-            drivers: self.drivers.clone(),
-            proxies: self.proxies.as_ref().map(|proxies| by.proxies(proxies)),
+            pose_program: self.pose_program.moved(by),
         })
     }
 }

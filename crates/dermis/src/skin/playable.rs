@@ -114,7 +114,7 @@ pub fn to_playable(
         Some(reach) => options.key_tolerance / reach.spread,
         None => 0.0,
     };
-    let followed = followed_by_proxies(skin);
+    let followed = skin.pose_program.read_by_proxies(&skin.skeleton);
     let mut shear = shear_tolerances(skin, &poses, reach.as_ref(), SHEAR_SHARE * tolerance);
     for bone in &followed {
         shear[bone.index()] = 0.0;
@@ -123,7 +123,7 @@ pub fn to_playable(
         .iter()
         .map(|poses| {
             let track = |j: usize| poses.iter().map(move |p| p.parent_from_bone[j].matrix3);
-            let bones = 0..keyed_bone_count(skin);
+            let bones = 0..skin.pose_program.keyed_bone_count(&skin.skeleton);
             bones.map(|j| track(j).collect()).collect()
         })
         .collect();
@@ -153,17 +153,12 @@ pub fn to_playable(
             reach: plan.reach(reach.as_ref()),
             // What a derived bone follows must not be simplified twice, and nobody knows how far a
             // proxy goes for a small error.
-            untouched: (new_skin.derived.iter().map(|d| d.of))
+            untouched: (new_skin.pose_program.derived().iter().map(|d| d.of))
                 .chain(followed.iter().flat_map(|&bone| plan.nodes(bone)))
                 .collect(),
         };
         let reduced = full.reduce_keys(&new_skin.skeleton, &reduction)?;
-        new_clips.push(
-            match new_skin.derived.is_empty() && new_skin.proxies.is_none() {
-                true => reduced,
-                false => new_skin.bake(&reduced)?,
-            },
-        );
+        new_clips.push(new_skin.bake(&reduced)?);
     }
     Ok(Playable {
         skin: new_skin,
@@ -171,32 +166,6 @@ pub fn to_playable(
         split_count: is_split.iter().filter(|split| **split).count(),
         bones: plan.inner,
     })
-}
-
-/// How many bones get keys of their own: all but proxies and their carriers, which are baked.
-fn keyed_bone_count(skin: &Skin) -> usize {
-    match &skin.proxies {
-        Some(_) => skin.posed_bone_count(),
-        None => skin.skeleton.bone_count(),
-    }
-}
-
-/// The bones that the places of proxies depend on.
-fn followed_by_proxies(skin: &Skin) -> Vec<BoneId> {
-    let Some(proxies) = &skin.proxies else {
-        return Vec::new();
-    };
-    let bones = skin.skeleton.bones();
-    let mut followed = vec![false; bones.len()];
-    for named in proxies.read_bones() {
-        let mut next = Some(named);
-        while let Some(bone) = next.filter(|bone| !followed[bone.index()]) {
-            followed[bone.index()] = true;
-            next = bones[bone.index()].parent;
-        }
-    }
-    let ids = skin.skeleton.ids();
-    ids.filter(|bone| followed[bone.index()]).collect()
 }
 
 /// The poses of a clip with all bones and all coefficients, checked.
@@ -298,17 +267,18 @@ struct Plan {
 impl Plan {
     fn new(skin: &Skin, is_split: &[bool]) -> Result<Self, SkinError> {
         let bone_count = skin.skeleton.bone_count();
+        let all = skin.pose_program.derived();
         let stays = |m: &usize| {
-            let derived = &skin.derived[*m];
+            let derived = &all[*m];
             !is_split[derived.of.index()] && !is_split[derived.bone.index()]
         };
-        let (derived, keyed): (Vec<usize>, Vec<usize>) = (0..skin.derived.len()).partition(stays);
-        let bone_of = |m: &usize| skin.derived[*m].bone.index();
+        let (derived, keyed): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(stays);
+        let bone_of = |m: &usize| all[*m].bone.index();
         // Derived bones or proxies are the last of a skeleton, and carry no others.
         let order: Vec<usize> = (0..skin.posed_bone_count())
             .chain(keyed.iter().map(bone_of))
             .chain(derived.iter().map(bone_of))
-            .chain(keyed_bone_count(skin)..bone_count)
+            .chain(skin.pose_program.keyed_bone_count(&skin.skeleton)..bone_count)
             .collect();
         let found = bone_count + is_split.iter().filter(|split| **split).count();
         if found > usize::from(u16::MAX) {
@@ -358,7 +328,7 @@ impl Plan {
             }
         }
         let derived = self.derived.iter().map(|&m| {
-            let mut derived = skin.derived[m];
+            let mut derived = skin.pose_program.derived()[m];
             derived.bone = self.inner[derived.bone.index()];
             derived.of = self.inner[derived.of.index()];
             derived
@@ -370,7 +340,7 @@ impl Plan {
             skin.coefficients.clone(),
             derived.collect(),
         )?;
-        match &skin.proxies {
+        match skin.pose_program.proxies() {
             // The inner node of a pair has the matrix and the rest matrix of the old bone.
             Some(proxies) => new.with_proxies(proxies.with_bones(renumber)),
             None => Ok(new),

@@ -63,7 +63,8 @@ pub(super) fn time(
     pose: &Pose,
     talk: &Talk,
 ) -> anyhow::Result<Option<WholeFrame>> {
-    let (Some(proxies), VertexProgram::Ssd(program)) = (&skin.proxies, &skin.program) else {
+    let (Some(proxies), VertexProgram::Ssd(program)) = (skin.pose_program.proxies(), &skin.program)
+    else {
         return Ok(None);
     };
     let plain = on_posed_bones(skin, program, proxies)?;
@@ -293,7 +294,7 @@ mod tests {
             let VertexProgram::Ssd(program) = &skin.program else {
                 panic!("made as linear blend");
             };
-            let proxies = skin.proxies.as_ref().expect("made with them");
+            let proxies = skin.pose_program.proxies().expect("made with them");
             let plain = on_posed_bones(&skin, program, proxies).expect("a skin");
             assert_eq!(plain.skeleton.bone_count(), bone_count, "no proxies");
             let VertexProgram::Ssd(moved) = &plain.program else {

@@ -8,7 +8,7 @@ use dermis::fit::{
 };
 use dermis::rig::joint_statistics;
 use dermis::skin::DualQuaternionProgram;
-use dermis::{Clip, Pose, Split, VertexProgram};
+use dermis::{Pose, Split, VertexProgram};
 use dermis_io::{Document, FallbackError, Format, SkinRecord, WriteOptions};
 
 use crate::Outcome;
@@ -188,11 +188,6 @@ pub(crate) fn skin_document(
         clip.channels.retain(|channel| channel.bone().is_some());
     }
     document.clips.retain(|clip| !clip.channels.is_empty());
-    // Proxy bones and driven shapes the writer bakes.
-    if !skin.derived.is_empty() {
-        let bake = |clip: &Clip| skin.bake(clip);
-        document.clips = document.clips.iter().map(bake).collect::<Result<_, _>>()?;
-    }
     if let VertexProgram::Ssd(ssd)
     | VertexProgram::DualQuaternion(DualQuaternionProgram { weighted: ssd }) =
         &fitted.skin.program

@@ -149,16 +149,19 @@ fn describe(document: &Document) -> Info {
         bones: bones.map_or(0, dermis::Skeleton::bone_count),
         influences: document.skin.as_ref().map(influences),
         morph_targets: document.facts.morph_targets_of_mesh.clone(),
-        drivers: (document.skin.iter().flat_map(|skin| &skin.drivers))
-            .map(|driver| DriverInfo {
-                name: driver.name.clone(),
-                controls: driver.controls.len(),
-                poses: driver.centers.len(),
-                shapes: driver.output_count(),
-            })
-            .collect(),
+        drivers: (document
+            .skin
+            .iter()
+            .flat_map(|skin| &skin.pose_program.drivers))
+        .map(|driver| DriverInfo {
+            name: driver.name.clone(),
+            controls: driver.controls.len(),
+            poses: driver.centers.len(),
+            shapes: driver.output_count(),
+        })
+        .collect(),
         proxies: (document.skin.as_ref())
-            .and_then(|skin| skin.proxies.as_ref())
+            .and_then(|skin| skin.pose_program.proxies())
             .map(|proxies| ProxyInfo {
                 bones: proxies.bones.len(),
                 patches: proxies.patches.len(),

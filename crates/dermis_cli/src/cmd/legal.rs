@@ -65,7 +65,10 @@ pub(super) fn shown_poses(document: &Document, skin: &Skin) -> anyhow::Result<Ve
 
 /// Statistics over all of some clips, of every bone that a joint moves: proxy bones are placed by predictions.
 pub(super) fn seen_in(skin: &Skin, clips: &[Shown]) -> Vec<JointStatistics> {
-    let unposed = skin.proxies.as_ref().map_or(0, |p| p.unposed_bone_count());
+    let unposed = skin
+        .pose_program
+        .proxies()
+        .map_or(0, |p| p.unposed_bone_count());
     let mut joints = joint_statistics(&skin.skeleton, &all_poses(clips));
     joints.retain(|joint| joint.bone.index() + unposed < skin.skeleton.bone_count());
     joints

@@ -108,7 +108,9 @@ pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip, skin: Option<&Skin>
         };
         let mut given = skin.unbaked(clip);
         // In a file the sliders of a mesh have the keys of what is driven, too.
-        if !skin.drivers.is_empty() && given.channels.iter().any(|c| c.bone().is_some()) {
+        if !skin.pose_program.drivers.is_empty()
+            && given.channels.iter().any(|c| c.bone().is_some())
+        {
             given.channels.retain(|c| c.bone().is_some());
         }
         given.key_rate()

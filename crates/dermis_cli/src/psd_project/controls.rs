@@ -161,11 +161,11 @@ fn find_slider(name: &str, default: Option<f64>, skin: &mut Skin) -> anyhow::Res
         }
         return Ok(found);
     }
-    if !skin.drivers.is_empty() {
+    if !skin.pose_program.drivers.is_empty() {
         bail!(
             "the base has no morph target '{name}', and no slider can be added below the {} \
              that drive its shapes: choose a base that was not sculpted yet",
-            skin.drivers.len()
+            skin.pose_program.drivers.len()
         );
     }
     let slider = Coefficient {

@@ -131,7 +131,7 @@ pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<
         .compared()
         .filter(|(row, _)| matches!(row.method, Method::RotationalRegression(_)))
         .map(|(_, c)| {
-            let proxies = c.report.skin.proxies.as_ref();
+            let proxies = c.report.skin.pose_program.proxies();
             (proxies.map_or(0, |p| p.bones.len()) as f64, c)
         })
         .collect();

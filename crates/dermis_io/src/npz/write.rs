@@ -75,11 +75,7 @@ fn write_bones(arrays: &mut Arrays, document: &Document, skeleton: &Skeleton) ->
         let mut poses = Vec::with_capacity(16 * bones.len() * frame_count);
         for pose in &document.frame_poses {
             // Poses may leave out bones that the skin places by itself.
-            let palette = match document
-                .skin
-                .as_ref()
-                .filter(|skin| !skin.derived.is_empty() || skin.proxies.is_some())
-            {
+            let palette = match &document.skin {
                 Some(skin) => skeleton.palette(&skin.complete_pose(pose)?)?,
                 None => skeleton.palette(pose)?,
             };

@@ -121,27 +121,12 @@ impl<'a> PoseSolver<'a> {
                 problem: "at least 1 step must be allowed".to_owned(),
             });
         }
-        if !skin.derived.is_empty() {
+        if let Some(what) = skin.pose_program.summary() {
             return Err(FitError::BadOption {
                 option: "skin",
-                problem: "poses cannot be solved for a skin with pseudo-bones: fit it without them"
-                    .to_owned(),
-            });
-        }
-        if skin.proxies.is_some() {
-            return Err(FitError::BadOption {
-                option: "skin",
-                problem:
-                    "poses cannot be solved for a skin with proxy bones: fit it by another method"
-                        .to_owned(),
-            });
-        }
-        if !skin.drivers.is_empty() {
-            return Err(FitError::BadOption {
-                option: "skin",
-                problem: "poses cannot be solved for a skin whose shapes follow the pose: use the \
-                          skin that they were put on"
-                    .to_owned(),
+                problem: format!(
+                    "poses cannot be solved for a skin with {what}: use a skin without them"
+                ),
             });
         }
         let bone_count = skin.skeleton.bone_count();

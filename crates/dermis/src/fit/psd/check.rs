@@ -124,7 +124,7 @@ pub fn check_psd(
         false => build_psd(base, layers)?,
     };
     let mut findings = Vec::new();
-    let drivers = &shown.skin.drivers[base.drivers.len()..];
+    let drivers = &shown.skin.pose_program.drivers[base.pose_program.drivers.len()..];
     for (number, (layer, driver)) in layers.iter().zip(drivers).enumerate() {
         check_falloffs(driver, shown.layers[number].condition, &mut findings);
         check_sculpts(&built, number, layer, tolerance, &mut findings);

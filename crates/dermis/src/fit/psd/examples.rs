@@ -356,7 +356,7 @@ fn missed(
     least_stretch: f64,
 ) -> Result<Mat<f64>, SkinError> {
     let vertex_count = base.vertex_count();
-    let row_count = training.len() + usize::from(base.proxies.is_some());
+    let row_count = training.len() + usize::from(!base.pose_program.keeps_rest_shape());
     let at_rest = (base.skeleton.rest_pose(), set.rest().positions());
     let rows = par::map(row_count, |n| {
         let (pose, positions) = match training.get(n) {

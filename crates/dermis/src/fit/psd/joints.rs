@@ -121,31 +121,8 @@ pub(super) fn next_to_joints(skin: &Skin, joints: &Joints) -> Vec<Vec<u16>> {
     let mut pieces_of_bone: Vec<Vec<usize>> = (joints.piece_of_bone.iter())
         .map(|&piece| vec![piece])
         .collect();
-    pieces_of_bone.extend(skin.derived.iter().map(|d| vec![piece(d.of)]));
-    if let Some(proxies) = &skin.proxies {
-        // A proxy and its carrier go by what the patches read that it follows most.
-        let width = 4 * proxies.patches.len();
-        for m in 0..proxies.bones.len() {
-            let share = |l: usize| -> f64 {
-                let rows =
-                    (0..3).map(|c| &proxies.from_patches[(4 * m + c) * width + 4 * l..][..3]);
-                rows.flatten().map(|x| x * x).sum()
-            };
-            let most = (0..proxies.patches.len()).map(share).fold(0.0, f64::max);
-            let mut pieces = Vec::new();
-            for (l, patch) in proxies.patches.iter().enumerate() {
-                if share(l) >= 0.25 * most {
-                    pieces.extend(patch.frame.iter().map(|(bone, _)| piece(*bone)));
-                    let turning = patch.turns.iter().map(|turn| turn.joint);
-                    for joint in turning.chain(patch.stretch_joints.iter().copied()) {
-                        let joint = &proxies.joints[usize::from(joint)];
-                        pieces.extend([piece(joint.bone), piece(joint.parent)]);
-                    }
-                }
-            }
-            pieces_of_bone.extend([pieces.clone(), pieces]);
-        }
-    }
+    let placed = skin.pose_program.followed_bones();
+    pieces_of_bone.extend((placed.into_iter()).map(|bones| bones.into_iter().map(piece).collect()));
     par::map(skin.vertex_count(), |i| {
         let mut weights = Vec::new();
         bone_weights(skin, i, &mut weights);

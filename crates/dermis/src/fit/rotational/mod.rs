@@ -177,7 +177,7 @@ impl RotationalOptions {
 /// let training: Vec<usize> = (0..arm.examples().len()).collect();
 /// let options = RotationalOptions { proxies: ProxyCount::Exactly(12), ..Default::default() };
 /// let fitted = fit_rotational_regression(&arm, &training, &options, &Silent)?;
-/// let proxies = fitted.skin.proxies.expect("a forearm that twists");
+/// let proxies = fitted.skin.pose_program.proxies().expect("a forearm that twists");
 /// assert!(proxies.bones.len() <= 12);
 /// # Ok::<(), dermis::fit::FitError>(())
 /// ```

@@ -42,7 +42,7 @@ pub fn proxy_summary(
     which: &[usize],
     rigid_tolerance: f64,
 ) -> Result<Option<ProxySummary>, FitError> {
-    let Some(proxies) = &skin.proxies else {
+    let Some(proxies) = skin.pose_program.proxies() else {
         return Ok(None);
     };
     let below = skin.without_drivers();

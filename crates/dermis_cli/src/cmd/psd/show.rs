@@ -140,7 +140,7 @@ impl<'a> Sweep<'a> {
         let mut curves = Vec::new();
         let mut faint = Vec::new();
         let mut next = skin.posed_coefficient_count();
-        for driver in &skin.drivers {
+        for driver in &skin.pose_program.drivers {
             for m in 0..driver.output_count() {
                 let points = column(next + m);
                 if changes(&points) {

@@ -20,7 +20,7 @@ pub(super) fn restore(
     skin: &Skin,
     accessors: &Accessors<'_>,
 ) -> Result<ProxyBones, String> {
-    if !skin.derived.is_empty() {
+    if !skin.pose_program.derived().is_empty() {
         return Err("there are derived bones, too".to_owned());
     }
     let Some([c1, c2]) = record.matrix_sizes() else {

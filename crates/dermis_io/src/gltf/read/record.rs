@@ -1,7 +1,7 @@
 //! The `DERMIS_skin` block, and what it and the skin must agree on.
 
 use dermis::rig::DerivedBone;
-use dermis::skin::{Skin, SsdProgram, VertexProgram};
+use dermis::skin::{PlacedBones, Skin, SsdProgram, VertexProgram};
 use dermis::{BoneId, Skeleton};
 use glam::{DAffine3, DVec3};
 use serde_json::Value;
@@ -172,7 +172,7 @@ pub(super) fn apply(
         );
         record.derived.clear();
     }
-    skin.derived.clone_from(&record.derived);
+    skin.pose_program.placed = PlacedBones::Derived(record.derived.clone());
     if let Some(given) = record.proxies.take() {
         match proxies::restore(&given, &skin, accessors) {
             Ok(restored) => {

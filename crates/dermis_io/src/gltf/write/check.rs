@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use dermis::mesh::{DrawPart, MeshError};
-use dermis::pose_space::Driver;
 use dermis::rig::{Channel, Clip, RigError};
 use dermis::skin::{Skin, SkinError, SsdProgram, VertexProgram};
 
@@ -100,7 +99,7 @@ pub(super) fn check<'a>(
     if let Some(skin) = &document.skin {
         let plain = plain_program(skin, document)?;
         check_skin(skin, &plain, vertex_count)?;
-        check_drivers(skin)?;
+        check_pose_program(skin)?;
         for clip in &document.clips {
             check_clip(clip, skin)?;
         }
@@ -229,23 +228,12 @@ fn check_exact(skin: &Skin, vertex_count: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks drivers, which files tie to coefficients by name.
-fn check_drivers(skin: &Skin) -> Result<(), Fault> {
-    if skin.drivers.is_empty() {
+/// Checks the pose program, whose drivers files tie to coefficients by name.
+fn check_pose_program(skin: &Skin) -> Result<(), Fault> {
+    skin.pose_program
+        .check(&skin.skeleton, skin.coefficients.len())?;
+    if skin.pose_program.drivers.is_empty() {
         return Ok(());
-    }
-    let outputs: usize = skin.drivers.iter().map(Driver::output_count).sum();
-    let Some(posed) = skin.coefficients.len().checked_sub(outputs) else {
-        return Err(SkinError::CountMismatch {
-            what: "coefficients to drive",
-            expected: outputs,
-            found: skin.coefficients.len(),
-        }
-        .into());
-    };
-    for driver in &skin.drivers {
-        let checked = driver.check(skin.skeleton.bone_count(), posed);
-        checked.map_err(SkinError::from)?;
     }
     let mut names = BTreeSet::new();
     match (skin.coefficients.iter()).find(|c| !names.insert(&*c.name)) {
@@ -336,7 +324,7 @@ fn check_clip(clip: &Clip, skin: &Skin) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use dermis::mesh::DrawMesh;
-    use dermis::pose_space::{Control, JointTurn, Kernel};
+    use dermis::pose_space::{Control, Driver, JointTurn, Kernel};
     use dermis::rig::{Interpolation, Keys};
     use dermis::skin::{Coefficient, Correction, Delta, LinearProgram, Weight};
     use dermis::{BoneId, Skeleton, TriMesh};
@@ -502,12 +490,12 @@ mod tests {
                 drive(d);
                 let skin = d.skin.as_mut().expect("it has a skin");
                 let axis = DVec3::splat(f64::NAN);
-                skin.drivers[0].controls[0] = hinge(axis);
+                skin.pose_program.drivers[0].controls[0] = hinge(axis);
             }),
             ("2 coefficients to drive, found 1", |d| {
                 drive(d);
                 let skin = d.skin.as_mut().expect("it has a skin");
-                skin.drivers.push(driver());
+                skin.pose_program.drivers.push(driver());
                 skin.coefficients.pop();
                 ssd(d).corrections.pop();
                 d.clips.clear();

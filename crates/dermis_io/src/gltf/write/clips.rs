@@ -293,9 +293,7 @@ mod tests {
                     default: 10.0 + m as f64,
                 })
                 .collect(),
-            derived: Vec::new(),
-            drivers: Vec::new(),
-            proxies: None,
+            pose_program: dermis::skin::PoseProgram::default(),
         }
     }
 

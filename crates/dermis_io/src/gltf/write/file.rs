@@ -131,7 +131,7 @@ fn build(
         None => None,
         Some((skin, joints)) => {
             scene_nodes.push(add_bones(&mut builder, &skin.skeleton)?);
-            if let (Some(record), Some(proxies)) = (&mut record, &skin.proxies) {
+            if let (Some(record), Some(proxies)) = (&mut record, skin.pose_program.proxies()) {
                 record.proxies = Some(add_proxies(&mut builder, proxies, joints)?);
             }
             Some(add_skin(
@@ -259,15 +259,15 @@ fn morph_shapes<'a>(
             name: &coefficient.name,
             default,
             // Drivers find it by its name.
-            must_stay: !skin.drivers.is_empty(),
+            must_stay: !skin.pose_program.drivers.is_empty(),
         })
         .collect())
 }
 
-/// The clips that a file of a skin has: with everything that is driven and with every proxy, for players
-/// that know neither.
+/// The clips that a file of a skin has: with keys for everything that the skin computes from a pose, for
+/// players that cannot.
 fn file_clips<'a>(skin: &Skin, clips: &'a [Clip]) -> Result<Cow<'a, [Clip]>, Fault> {
-    if skin.drivers.is_empty() && skin.proxies.is_none() {
+    if skin.pose_program.is_empty() {
         return Ok(Cow::Borrowed(clips));
     }
     let baked: Result<Vec<Clip>, SkinError> = clips.iter().map(|clip| skin.bake(clip)).collect();

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use dermis::Skin;
 use dermis::rig::{BoneId, ProxyBones};
+use dermis::skin::PlacedBones;
 
 use super::builder::{Builder, Use};
 use super::rig::Joints;
@@ -13,19 +14,12 @@ use crate::{Fault, ProxyRecord};
 ///
 /// Its own constructor does both; the fields may have changed since.
 pub(super) fn with_placed_proxies(skin: &Skin) -> Result<Cow<'_, Skin>, Fault> {
-    let Some(proxies) = &skin.proxies else {
+    let Some(proxies) = skin.pose_program.proxies() else {
         return Ok(Cow::Borrowed(skin));
     };
-    let without = Skin {
-        proxies: None,
-        ..skin.clone()
-    };
+    let mut without = skin.clone();
+    without.pose_program.placed = PlacedBones::default();
     Ok(Cow::Owned(without.with_proxies(proxies.clone())?))
-}
-
-/// Every bone that proxies read, and they themselves.
-pub(super) fn named_bones(proxies: &ProxyBones) -> impl Iterator<Item = BoneId> {
-    proxies.bones.iter().copied().chain(proxies.read_bones())
 }
 
 /// Adds the matrices of proxies, and returns what the block says of them, bones by their joints.

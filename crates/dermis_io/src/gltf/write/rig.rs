@@ -1,6 +1,5 @@
 //! Bones to nodes, and the skin over them.
 
-use dermis::pose_space::Control;
 use dermis::rig::{BoneId, Trs};
 use dermis::skin::SsdProgram;
 use dermis::{Skeleton, Skin as ModelSkin};
@@ -9,7 +8,6 @@ use gltf_json::scene::{Node, UnitQuaternion};
 use gltf_json::{Index, Skin, extensions};
 
 use super::builder::{Builder, Use};
-use super::proxies::named_bones;
 use crate::gltf::names::COMMON_ROOT;
 use crate::{DriverRecord, Fault, ProgramKind, SkinRecord};
 
@@ -91,20 +89,8 @@ impl Joints {
         };
         skin.program.bones().for_each(&mut name);
         plain.weights.items().iter().for_each(|w| name(w.bone));
-        (skin.derived.iter()).for_each(|d| [d.bone, d.of].into_iter().for_each(&mut name));
-        (skin.proxies.iter())
-            .flat_map(named_bones)
-            .for_each(&mut name);
-        for control in skin.drivers.iter().flat_map(|driver| &driver.controls) {
-            if let Control::Joint { bone, .. } = *control {
-                // The turn is measured between the rests of both.
-                let parent = skin.skeleton.bones()[bone.index()].parent;
-                [Some(bone), parent]
-                    .into_iter()
-                    .flatten()
-                    .for_each(&mut name);
-            }
-        }
+        let computed = skin.pose_program.named_bones(&skin.skeleton);
+        computed.into_iter().for_each(&mut name);
         let statistics = record.map_or(&[][..], |record| &record.joints);
         statistics.iter().for_each(|joint| name(joint.bone));
         let limits = record.map_or(&[][..], |record| &record.limits);
@@ -141,12 +127,7 @@ pub(super) fn file_record(
     given: Option<&SkinRecord>,
 ) -> Option<SkinRecord> {
     let program = ProgramKind::of(&skin.program)?;
-    if given.is_none()
-        && program == ProgramKind::Ssd
-        && skin.derived.is_empty()
-        && skin.drivers.is_empty()
-        && skin.proxies.is_none()
-    {
+    if given.is_none() && program == ProgramKind::Ssd && skin.pose_program.is_empty() {
         return None;
     }
     let mut record = given.cloned().unwrap_or_else(|| SkinRecord {
@@ -156,7 +137,7 @@ pub(super) fn file_record(
     record.version = SkinRecord::VERSION;
     record.program = program;
     record.max_influences = skin.program.max_influences();
-    record.derived.clone_from(&skin.derived);
+    record.derived = skin.pose_program.derived().to_vec();
     let joint = |bone: &mut BoneId| *bone = BoneId(joints.of_bone(bone.0));
     for derived in &mut record.derived {
         joint(&mut derived.bone);
@@ -234,7 +215,7 @@ fn matrix_columns(affine: &DAffine3) -> [f32; 16] {
 #[cfg(test)]
 mod tests {
     use dermis::VertexProgram;
-    use dermis::pose_space::{Driver, JointTurn, Kernel};
+    use dermis::pose_space::{Control, Driver, JointTurn, Kernel};
     use dermis::skin::Weight;
 
     use super::*;

@@ -179,11 +179,15 @@ fn the_whole_file_is_read_without_notes() {
     let record = document.record.expect("it has a block");
     assert_eq!(record.joints.len(), 1, "statistics of one joint");
     let skin = document.skin.expect("it has a skin");
-    assert_eq!(skin.derived, record.derived, "one derived bone");
+    assert_eq!(
+        skin.pose_program.derived(),
+        record.derived,
+        "one derived bone"
+    );
     let document = driven().read();
     assert!(document.notes.is_empty(), "{:?}", document.notes);
     let skin = document.skin.expect("it has a skin");
-    assert_eq!(skin.drivers.len(), 2, "both drivers");
+    assert_eq!(skin.pose_program.drivers.len(), 2, "both drivers");
     let names: Vec<&str> = skin.coefficients.iter().map(|c| &*c.name).collect();
     assert_eq!(names, ["load", "bent", "far"], "driven ones last");
     assert!(survives(&proxied().to_glb()), "proxies, as GLB too");

@@ -76,7 +76,7 @@ fn a_proxy_goes_by_joints_and_matrices_of_the_file() {
     let document = proxied().read();
     assert!(document.notes.is_empty(), "{:?}", document.notes);
     let skin = document.skin.as_ref().expect("the file has motion");
-    let proxies = skin.proxies.as_ref().expect("it has one");
+    let proxies = skin.pose_program.proxies().expect("it has one");
     assert_eq!(proxies.bones, [BoneId(3)], "after its carrier");
     assert_eq!(skin.posed_bone_count(), 2, "the root and the bone");
     // Corner 2 is at y = 1: a quarter each of no, a whole and twice half a turn.
@@ -116,7 +116,7 @@ fn claims_without_bytes_are_left() {
         let note = document.notes.first().expect("a note");
         assert!(note.contains(why), "{why}: {note}");
         let skin = document.skin.expect("the file has motion");
-        assert_eq!(skin.proxies, None, "{why}: left");
+        assert_eq!(skin.pose_program.proxies(), None, "{why}: left");
         assert_eq!(document.clips.len(), 1, "{why}: the clip plays");
     }
 }

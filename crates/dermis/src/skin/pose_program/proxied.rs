@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DVec3};
 
-use super::{Skin, SkinError};
+use super::{PlacedBones, Skin, SkinError};
 use crate::rig::{Bone, BoneId, Nodes, ProxyBones, RigError, Skeleton, Trs, split_track};
 
 impl Skin {
@@ -15,14 +15,12 @@ impl Skin {
     /// [`RigError::BadProxyBones`] when the two do not fit together, or when the skin has derived bones.
     pub fn with_proxies(self, proxies: ProxyBones) -> Result<Self, SkinError> {
         proxies.check(&self.skeleton)?;
-        if !self.derived.is_empty() {
+        if self.pose_program.placed_bone_count() > 0 {
             let problem = "a skin has these or derived bones, not both".to_owned();
             return Err(RigError::BadProxyBones { problem }.into());
         }
-        let mut skin = Self {
-            proxies: Some(proxies),
-            ..self
-        };
+        let mut skin = self;
+        skin.pose_program.placed = PlacedBones::Proxies(proxies);
         let default = skin.complete_pose(&skin.skeleton.default_pose())?;
         let mut bones = skin.skeleton.bones().to_vec();
         for carrier in (skin.posed_bone_count()..bones.len()).step_by(2) {
@@ -35,37 +33,6 @@ impl Skin {
         let carriers: Vec<BoneId> = skin.skeleton.ids().filter(is_carrier).collect();
         skin.skeleton = Skeleton::new(bones)?.with_carriers(carriers);
         Ok(skin)
-    }
-
-    /// `L_j` of every bone from those of the posed bones; proxies that were given are placed again.
-    ///
-    /// The carrier gets all of a proxy's matrix: a pose may shear, and only files need the two apart.
-    pub(super) fn complete_with_proxies(
-        &self,
-        proxies: &ProxyBones,
-        parent_from_bone: &[DAffine3],
-    ) -> Result<Vec<DAffine3>, SkinError> {
-        let posed_count = self.posed_bone_count();
-        let found = parent_from_bone.len();
-        if found != posed_count && found != self.skeleton.bone_count() {
-            return Err(SkinError::Rig(RigError::CountMismatch {
-                what: "bones in the pose",
-                expected: posed_count,
-                found,
-            }));
-        }
-        let mut all = parent_from_bone[..posed_count].to_vec();
-        let mut model_from_bone: Vec<DAffine3> = Vec::with_capacity(posed_count);
-        for (local, bone) in all.iter().zip(self.skeleton.bones()) {
-            model_from_bone.push(match bone.parent {
-                Some(parent) => model_from_bone[parent.index()] * *local,
-                None => *local,
-            });
-        }
-        for placed in proxies.place(&self.skeleton, &model_from_bone) {
-            all.extend([placed, DAffine3::IDENTITY]);
-        }
-        Ok(all)
     }
 }
 
@@ -84,6 +51,59 @@ fn nested_pair(place: &DAffine3) -> Option<(Trs, Trs)> {
 }
 
 impl ProxyBones {
+    /// `L_j` of every bone from those of the posed bones; proxies that were given are placed again.
+    ///
+    /// The carrier gets all of a proxy's matrix: a pose may shear, and only files need the two apart.
+    pub(super) fn complete(
+        &self,
+        skeleton: &Skeleton,
+        parent_from_bone: &[DAffine3],
+    ) -> Result<Vec<DAffine3>, RigError> {
+        let posed_count = skeleton.bone_count() - self.unposed_bone_count();
+        let found = parent_from_bone.len();
+        if found != posed_count && found != skeleton.bone_count() {
+            return Err(RigError::CountMismatch {
+                what: "bones in the pose",
+                expected: posed_count,
+                found,
+            });
+        }
+        let mut all = parent_from_bone[..posed_count].to_vec();
+        let mut model_from_bone: Vec<DAffine3> = Vec::with_capacity(posed_count);
+        for (local, bone) in all.iter().zip(skeleton.bones()) {
+            model_from_bone.push(match bone.parent {
+                Some(parent) => model_from_bone[parent.index()] * *local,
+                None => *local,
+            });
+        }
+        for placed in self.place(skeleton, &model_from_bone) {
+            all.extend([placed, DAffine3::IDENTITY]);
+        }
+        Ok(all)
+    }
+
+    /// The posed bones that one proxy follows: those that its strongest patches read. Some may be named twice.
+    pub(super) fn followed_bones(&self, proxy: usize) -> Vec<BoneId> {
+        let width = 4 * self.patches.len();
+        let share = |l: usize| -> f64 {
+            let rows = (0..3).map(|c| &self.from_patches[(4 * proxy + c) * width + 4 * l..][..3]);
+            rows.flatten().map(|x| x * x).sum()
+        };
+        let most = (0..self.patches.len()).map(share).fold(0.0, f64::max);
+        let mut bones = Vec::new();
+        for (l, patch) in self.patches.iter().enumerate() {
+            if share(l) >= 0.25 * most {
+                bones.extend(patch.frame.iter().map(|(bone, _)| *bone));
+                let turning = patch.turns.iter().map(|turn| turn.joint);
+                for joint in turning.chain(patch.stretch_joints.iter().copied()) {
+                    let joint = &self.joints[usize::from(joint)];
+                    bones.extend([joint.bone, joint.parent]);
+                }
+            }
+        }
+        bones
+    }
+
     /// A skeleton with a proxy bone and its carrier at each of some points of the rest shape, after all
     /// other bones; and which bones the proxies are.
     ///
@@ -219,23 +239,21 @@ mod tests {
         let Skin {
             skeleton,
             program,
-            mut proxies,
+            pose_program,
             ..
         } = skin();
+        let mut proxies = pose_program.proxies().expect("it has one").clone();
         let mut bones = skeleton.bones().to_vec();
         bones[1].default_parent_from_bone.rotation = DQuat::from_rotation_x(1.0);
         let carrier = skeleton.is_carrier(BoneId(2)).then_some(BoneId(2));
         let skeleton = Skeleton::new(bones).expect("as before");
         // Sheared, too.
-        let patch = &mut proxies.as_mut().expect("it has one").patches[0];
+        let patch = &mut proxies.patches[0];
         patch.stretch[0][3] = 0.4;
         let skin = Skin::new(skeleton.with_carriers(carrier), program, Vec::new())
-            .and_then(|skin| skin.with_proxies(proxies.expect("it has one")))
+            .and_then(|skin| skin.with_proxies(proxies))
             .expect("a skin");
-        let plain = Skin {
-            proxies: None,
-            ..skin.clone()
-        };
+        let plain = skin.without_pose_program();
         let default = skin.skeleton.default_pose();
         let (live, still) = (skin.evaluate(&default), plain.evaluate(&default));
         let (live, still) = (live.expect("fits")[0], still.expect("fits")[0]);
@@ -255,8 +273,7 @@ mod tests {
         let short_way = skin.evaluate(&pose).expect("fits")[0];
         let expected = half(2.0 - std::f64::consts::PI);
         assert!(short_way.abs_diff_eq(expected, 1e-9), "found {short_way}");
-        let proxies = skin.proxies.as_mut().expect("it has one");
-        proxies.joints[0].middle = DVec3::X * 2.5;
+        skin.pose_program.proxies_mut().expect("it has one").joints[0].middle = DVec3::X * 2.5;
         let long_way = skin.evaluate(&pose).expect("fits")[0];
         assert!(long_way.abs_diff_eq(half(2.0), 1e-9), "found {long_way}");
     }
@@ -264,7 +281,7 @@ mod tests {
     #[test]
     fn stretch_follows_the_turn() {
         let mut skin = skin();
-        let patch = &mut skin.proxies.as_mut().expect("it has one").patches[0];
+        let patch = &mut skin.pose_program.proxies_mut().expect("it has one").patches[0];
         patch.stretch_joints = vec![0];
         // Shear with the angle about x, and growth along y with its square.
         let mut rows = vec![[0.0; 12]; 9];
@@ -285,12 +302,9 @@ mod tests {
     fn what_does_not_fit_is_refused_with_a_reason() {
         let good = skin();
         let with = |change: fn(&mut ProxyBones)| {
-            let mut proxies = good.proxies.clone().expect("it has one");
+            let mut proxies = good.pose_program.proxies().expect("it has one").clone();
             change(&mut proxies);
-            let plain = Skin {
-                proxies: None,
-                ..good.clone()
-            };
+            let plain = good.without_pose_program();
             plain
                 .with_proxies(proxies)
                 .map(|_| ())

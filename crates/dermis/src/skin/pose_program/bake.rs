@@ -2,7 +2,7 @@
 
 use glam::DMat3;
 
-use super::{Skin, SkinError};
+use super::{PlacedBones, Skin, SkinError};
 use crate::par;
 use crate::rig::{
     BoneId, Channel, Clip, DerivedBone, Interpolation, KeyReduction, Keys, Nodes, Pose, ProxyBones,
@@ -36,6 +36,9 @@ impl Skin {
     /// proxy is NaN or infinite.
     pub fn bake(&self, clip: &Clip) -> Result<Clip, SkinError> {
         clip.check(&self.skeleton, self.coefficients.len())?;
+        if self.pose_program.is_empty() {
+            return Ok(clip.clone());
+        }
         let mut baked = self.unbaked(clip);
         let times = baking_times(&baked);
         if times.is_empty() {
@@ -45,18 +48,21 @@ impl Skin {
             self.complete_pose(&self.sample(&baked, times[k]))
         });
         let poses: Vec<Pose> = poses.into_iter().collect::<Result<_, _>>()?;
-        for derived in &self.derived {
-            let channels = self.derived_channels(derived, &times, &poses);
-            baked.channels.extend(channels);
+        match &self.pose_program.placed {
+            PlacedBones::Derived(derived) => {
+                let channels = |d| self.derived_channels(d, &times, &poses);
+                baked.channels.extend(derived.iter().flat_map(channels));
+            }
+            PlacedBones::Proxies(proxies) => {
+                baked = self.with_proxy_channels(baked, proxies, &times, &poses)?;
+            }
         }
-        if let Some(proxies) = &self.proxies {
-            baked = self.with_proxy_channels(baked, proxies, &times, &poses)?;
-        }
-        if !self.drivers.is_empty() {
+        if !self.pose_program.drivers.is_empty() {
             let posed_coefficients = self.posed_coefficient_count();
             let driven = |pose: &Pose| {
                 let mut coefficients = pose.coefficients.clone();
-                self.drive(&pose.parent_from_bone, &mut coefficients);
+                self.pose_program
+                    .drive(&self.skeleton, &pose.parent_from_bone, &mut coefficients);
                 coefficients.split_off(posed_coefficients)
             };
             let keys = linear(&times, poses.iter().map(driven).collect());

@@ -2,21 +2,15 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::eval::frame_of_dual_quaternion;
-use super::{
+use crate::pose_space::Driver;
+use crate::rig::Skeleton;
+use crate::skin::eval::frame_of_dual_quaternion;
+use crate::skin::{
     Coefficient, Correction, Delta, MultiWeight, PosedInputs, Skin, SkinError, SsdProgram,
     VertexProgram, Weight,
 };
-use crate::pose_space::Driver;
-use crate::rig::Skeleton;
 
 impl Skin {
-    /// How many coefficients a pose gives: those that are not driven.
-    pub fn posed_coefficient_count(&self) -> usize {
-        let driven: usize = self.drivers.iter().map(Driver::output_count).sum();
-        self.coefficients.len() - driven
-    }
-
     /// The skin with drivers for its last coefficients, in the order of the list.
     ///
     /// A driver may read any bone, and the coefficients that are not driven: a coefficient whose
@@ -26,19 +20,13 @@ impl Skin {
     /// [`SkinError::CountMismatch`] when there are fewer coefficients than outputs, and
     /// [`SkinError::PoseSpace`] for a driver that does not fit.
     pub fn with_drivers(self, drivers: Vec<Driver>) -> Result<Self, SkinError> {
-        let outputs: usize = drivers.iter().map(Driver::output_count).sum();
-        if outputs > self.coefficients.len() {
-            return Err(SkinError::CountMismatch {
-                what: "coefficients to drive",
-                expected: outputs,
-                found: self.coefficients.len(),
-            });
-        }
-        let posed = self.coefficients.len() - outputs;
-        for driver in &drivers {
-            driver.check(self.skeleton.bone_count(), posed)?;
-        }
-        Ok(Self { drivers, ..self })
+        let mut pose_program = self.pose_program;
+        pose_program.drivers = drivers;
+        pose_program.check(&self.skeleton, self.coefficients.len())?;
+        Ok(Self {
+            pose_program,
+            ..self
+        })
     }
 
     /// Adds sliders that move nothing by themselves, after those that a pose gives.
@@ -48,7 +36,7 @@ impl Skin {
     #[must_use]
     pub fn with_sliders(mut self, sliders: impl IntoIterator<Item = Coefficient>) -> Self {
         assert!(
-            self.drivers.is_empty(),
+            self.pose_program.drivers.is_empty(),
             "sliders come before what is driven"
         );
         for slider in sliders {
@@ -93,7 +81,7 @@ impl Skin {
         self.program.push_corrections(&self.skeleton, shapes);
         let coefficient = |name| Coefficient { name, default: 0.0 };
         self.coefficients.extend(names.into_iter().map(coefficient));
-        self.drivers.push(driver);
+        self.pose_program.drivers.push(driver);
         Ok(())
     }
 
@@ -102,7 +90,7 @@ impl Skin {
     pub fn without_drivers(&self) -> Self {
         let posed = self.posed_coefficient_count();
         let mut skin = self.clone();
-        skin.drivers.clear();
+        skin.pose_program.drivers.clear();
         skin.coefficients.truncate(posed);
         match &mut skin.program {
             VertexProgram::Ssd(ssd) => ssd.corrections.truncate(posed),
@@ -111,18 +99,6 @@ impl Skin {
             VertexProgram::Linear(linear) => linear.corrections.truncate(posed),
         }
         skin
-    }
-
-    /// Overwrites the driven ones of all coefficients; the pose has all its bones.
-    pub(super) fn drive(&self, parent_from_bone: &[DAffine3], coefficients: &mut [f64]) {
-        let mut next = self.posed_coefficient_count();
-        for driver in &self.drivers {
-            let point = driver.point(&self.skeleton, parent_from_bone, coefficients);
-            for output in driver.evaluate(&point) {
-                coefficients[next] = output;
-                next += 1;
-            }
-        }
     }
 
     /// What a displacement of each vertex in rest space becomes in a pose: the linear part of the
@@ -365,10 +341,7 @@ mod tests {
         };
         let baked = skin.bake(&clip).expect("fits");
         assert_eq!(baked.channels[..2], clip.channels[..], "as they were");
-        let plain = Skin {
-            drivers: Vec::new(),
-            ..skin.clone()
-        };
+        let plain = skin.without_pose_program();
         for time in [0.0, 0.3, 0.5, 0.8, 1.0] {
             let played = plain.evaluate(&plain.sample(&baked, time)).expect("fits");
             let expected = skin.evaluate(&skin.sample(&clip, time)).expect("fits");
@@ -386,7 +359,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_by_name() {
         let mut skin = driven(base());
-        let mut driver = skin.drivers[0].clone();
+        let mut driver = skin.pose_program.drivers[0].clone();
         driver.name = "second".to_owned();
         driver.controls[1] = Control::Slider { coefficient: 1 };
         let shape = vec![Vec::new()];
