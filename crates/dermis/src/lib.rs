@@ -44,7 +44,7 @@
 //!
 //! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`pose_space`], [`example`],
 //! [`skin`], [`subdiv`], [`metric`] and [`bounds`] (distances and spheres over all poses), [`normal`], [`measure`],
-//! [`fit`], [`run`], [`compare`]; beside them [`synth`] makes characters and [`progress`] tells how far a fit is.
+//! [`fit`], [`document`] (a character as files hold it), [`run`], [`compare`]; beside them [`synth`] makes characters and [`progress`] tells how far a fit is.
 //! Fits and measures are in `f64`. Nothing here opens a file or prints.
 //!
 //! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
@@ -52,6 +52,7 @@
 
 pub mod bounds;
 pub mod compare;
+pub mod document;
 pub mod example;
 pub mod fit;
 mod math;
@@ -70,6 +71,7 @@ pub mod solve;
 pub mod subdiv;
 pub mod synth;
 
+pub use document::Document;
 pub use example::{Example, ExampleSet, Fold, MeshAnimation, MeshClip, Split};
 pub use mesh::TriMesh;
 pub use rig::{BoneId, Clip, Palette, Pose, Skeleton};
@@ -85,8 +87,3 @@ struct ReadmeExamples;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/subdivide.md")]
 struct SubdivisionGuideExamples;
-
-/// The Rust of the guide to the run-time, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/run-a-skin.md")]
-struct RunGuideExamples;

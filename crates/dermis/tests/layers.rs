@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// From the ground up, as ARCHITECTURE.md draws them.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "rows",
     "par",
     "progress",
@@ -20,6 +20,7 @@ const LAYERS: [&str; 18] = [
     "normal",
     "measure",
     "fit",
+    "document",
     "run",
     "compare",
 ];

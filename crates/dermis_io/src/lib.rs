@@ -1,34 +1,27 @@
 //! Reads and writes the files that dermis works on.
 
 mod atomic;
-mod bounds_record;
-mod document;
-mod driver_record;
 mod error;
 mod format;
 mod geometry;
 pub mod gltf;
-mod materials;
-mod moved;
 mod npz;
 mod obj;
 mod ply;
 mod point_cache;
-mod proxy_record;
-mod record;
 mod sequence;
-mod subdivided;
 
 pub use atomic::write_file;
-pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
-pub use document::{Document, FileFacts, Frame};
-pub use driver_record::{ControlRecord, DriverRecord};
+pub use dermis::document::{
+    AssumedPoses, BoundsRecord, Document, FallbackError, FileFacts, Frame, Image, LevelFacts,
+    Materials, MoveError, PartBounds, SkinRecord, SubdivideError, SubdivideOptions, Subdivided,
+};
 pub use error::{Fault, IoError};
 pub use format::{Format, WriteOptions, read, read_points, write};
-pub use materials::{Image, Materials};
-pub use moved::MoveError;
 pub use ply::PlyEncoding;
-pub use proxy_record::ProxyRecord;
-pub use record::{FallbackError, ProgramKind, SkinRecord};
 pub use sequence::{SequenceOptions, natural_order, read_inputs};
-pub use subdivided::{LevelFacts, SubdivideError, SubdivideOptions, Subdivided};
+
+/// The Rust of the guide to the run-time, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/run-a-skin.md")]
+struct RunGuideExamples;

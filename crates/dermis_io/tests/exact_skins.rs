@@ -13,7 +13,7 @@ use dermis::skin::{
 use dermis::synth::{Tube, TubeOptions, tube};
 use dermis::{BoneId, Pose, Skin, VertexProgram};
 use dermis_io::gltf::{GltfOptions, read, to_glb};
-use dermis_io::{Document, FallbackError, ProgramKind, SkinRecord};
+use dermis_io::{Document, FallbackError, SkinRecord};
 use glam::{DAffine3, DQuat, DVec3, DVec4};
 
 #[path = "../../../tests/support/glb_json.rs"]
@@ -151,21 +151,22 @@ fn difference(tube: &Tube, a: &Skin, b: &Skin) -> f64 {
 fn every_kind_comes_back_to_single_precision() {
     let tube = tube(&TUBE);
     for (skin, kind) in [
-        (animation_space(&tube), ProgramKind::Linear),
-        (multi_weight(&tube), ProgramKind::MultiWeight),
-        (dual_quaternion(&tube), ProgramKind::DualQuaternion),
+        (animation_space(&tube), "linear"),
+        (multi_weight(&tube), "multi-weight"),
+        (dual_quaternion(&tube), "dual-quaternion"),
     ] {
         let document = document(&tube, skin.clone());
         let back = round_trip(&document);
         assert!(back.notes.is_empty(), "{kind:?}: {:?}", back.notes);
         let found = back.skin.as_ref().expect("it has a skin");
-        assert_eq!(ProgramKind::of(&found.program), Some(kind), "its kind");
+        assert_eq!(found.program.name(), skin.program.name(), "its kind");
         let off = difference(&tube, &skin, found);
         assert!(off < 2e-6, "{kind:?} is off by {off:.2e}");
         assert!(off > 0.0, "{kind:?}: single precision rounds");
         let record = back.record.as_ref().expect("it has a block");
-        assert_eq!(record.program, kind, "the block says so");
-        assert_eq!(record.version, SkinRecord::VERSION, "this build's version");
+        let json = json_of(&bytes(&document));
+        let block = &json["skins"][0]["extensions"]["DERMIS_skin"];
+        assert_eq!(block["program"], kind, "the block says so");
         let wanted = document.record.as_ref().and_then(|r| r.fallback);
         let (found_error, wanted) = (record.fallback, wanted.expect("it was measured"));
         let off = found_error.map_or(1.0, |error| (error.max - wanted.max).abs());
@@ -176,7 +177,7 @@ fn every_kind_comes_back_to_single_precision() {
             bytes(&round_trip(&back)),
             "{kind:?} is stable"
         );
-        if kind != ProgramKind::DualQuaternion {
+        if kind != "dual-quaternion" {
             let (given, found) = (document.fallback, back.fallback);
             let (given, found) = (given.expect("made"), found.expect("read"));
             let with = |program| Skin {
@@ -300,8 +301,7 @@ fn lower_case_names_are_read_and_missing_ones_leave_the_plain_skin() {
             .iter()
             .any(|note| note.contains("a ssd skin was read"));
         assert!(said && kind, "without {missing}: {:?}", back.notes);
-        let record = back.record.expect("the block is there");
-        assert_eq!(record.program, ProgramKind::Ssd, "what it is now");
+        assert!(back.record.is_some(), "the block is there");
     }
 }
 
@@ -347,7 +347,7 @@ fn bones_in_the_block_are_joints_of_the_file() {
         DerivedBone {
             bone: BoneId(4),
             of: BoneId(1),
-            motion: DerivedMotion::PartTurn { share: 0.5 },
+            motion: DerivedMotion::Swell { gain: 0.5 },
         },
         DerivedBone {
             bone: BoneId(5),

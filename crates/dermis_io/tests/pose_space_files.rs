@@ -13,8 +13,8 @@ use dermis::skin::{
 };
 use dermis::synth::{TubeOptions, tube};
 use dermis::{BoneId, Clip, Pose, Skin, TriMesh, VertexProgram};
+use dermis_io::Document;
 use dermis_io::gltf::{GltfOptions, read, to_glb};
-use dermis_io::{ControlRecord, Document, SkinRecord};
 use glam::{DAffine3, DQuat, DVec3};
 use serde_json::{Value, json};
 
@@ -343,14 +343,11 @@ fn every_kind_of_skin_comes_back_with_its_drivers_alive() {
                 let off = off.fold(0.0, f64::max);
                 assert!(off < 4e-6, "{kind} at {time} s: {off:.2e}");
             }
-            let record = back.record.as_ref().expect("it has a block");
-            assert_eq!(record.version, SkinRecord::VERSION, "the newest");
-            assert_eq!(record.drivers.len(), 3, "all of them");
+            assert_eq!(found.pose_program.drivers.len(), 3, "all of them");
+            let json = json_of(&to_glb(&document, &GltfOptions::default()).expect("it is written"));
+            let block = &json["skins"][0]["extensions"]["DERMIS_skin"];
             assert_eq!(
-                record.drivers[0].controls[1],
-                ControlRecord::Slider {
-                    name: "load".to_owned()
-                },
+                block["drivers"][0]["controls"][1]["name"], "load",
                 "by name"
             );
             assert!(
@@ -468,8 +465,6 @@ fn drivers_that_do_not_fit_are_left_with_one_note_and_the_clips_play() {
         assert!(back.notes[0].contains(why), "{path}: {:?}", back.notes);
         let skin = back.skin.as_ref().expect("it has a skin");
         assert!(skin.pose_program.drivers.is_empty(), "{path}: none is left");
-        let record = back.record.as_ref().expect("it has a block");
-        assert!(record.drivers.is_empty(), "{path}: nor in the record");
         let given = document.skin.as_ref().expect("it has a skin");
         for time in [0.0, 0.5, 1.0] {
             let a = given.evaluate(&given.sample(&document.clips[0], time));
@@ -560,15 +555,14 @@ fn two_morphs_of_a_real_file_get_a_combination() {
 }
 
 #[test]
-fn a_record_says_nothing_of_drivers_that_the_skin_does_not_have() {
+fn a_file_says_nothing_of_drivers_that_the_skin_does_not_have() {
     let (mesh, base) = base();
     let mut document = document(&mesh, &base, false);
-    let record = round_trip(&document).record.expect("it has a block");
-    document.record = Some(record);
+    document.record = round_trip(&document).record;
     let skin = document.skin.as_mut().expect("it has a skin");
     skin.pose_program.drivers.clear();
     let back = round_trip(&document);
-    let record: SkinRecord = back.record.expect("it has a block");
-    assert!(record.drivers.is_empty(), "the skin counts");
+    let skin = back.skin.expect("it has a skin");
+    assert!(skin.pose_program.is_empty(), "the skin counts");
     assert!(back.notes.is_empty(), "{:?}", back.notes);
 }

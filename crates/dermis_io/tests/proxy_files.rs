@@ -9,7 +9,7 @@ use dermis::rig::{Channel, Interpolation, Keys, ProxyBones};
 use dermis::skin::{DualQuaternionProgram, PlacedBones};
 use dermis::{BoneId, Pose, Skeleton, Skin, TriMesh, VertexProgram};
 use dermis_io::gltf::{GltfOptions, read, to_glb};
-use dermis_io::{Document, SkinRecord, WriteOptions};
+use dermis_io::{Document, WriteOptions};
 use glam::{DQuat, DVec3};
 use serde_json::{Value, json};
 
@@ -133,8 +133,7 @@ fn proxies_of_many_sizes_come_back_alive() {
         );
         assert!(live < 1e-6, "{live:.1e} of the diagonal");
         assert!(played < 1e-5, "{played:.1e} of the diagonal in the clip");
-        let record = back.record.as_ref().expect("it has a block");
-        assert_eq!(record.version, SkinRecord::VERSION, "the newest");
+        assert!(back.record.is_some(), "it has a block");
         let again = read_back(&bytes(&back));
         let more = live_difference(skin_of(&back), skin_of(&again)) / diagonal;
         assert!(more < 1e-8, "single precision is lost once: {more:.1e}");
@@ -340,11 +339,6 @@ fn blocks_that_do_not_fit_are_left_with_a_note_and_the_clips_play_on() {
         assert_eq!(back.notes.len(), 1, "{why}: {:?}", back.notes);
         assert!(back.notes[0].contains(why), "{why}: {}", back.notes[0]);
         assert_eq!(skin_of(&back).pose_program.proxies(), None, "{why}: left");
-        let record = back.record.as_ref();
-        assert!(
-            record.is_none_or(|r| r.proxies.is_none()),
-            "{why}: nor in the record"
-        );
         let played = played_difference(&given, &back);
         assert!(played < 1e-5, "{why}: the clip is off by {played:.1e}");
     }

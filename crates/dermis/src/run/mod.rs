@@ -19,125 +19,35 @@
 //! nothing; [`PackedSkin::padding_ratio`] and [`PackedSkin::bones_per_vertex`] tell what that costs
 //! (a few per cent on meshes with many vertices per bone).
 //!
-//! # Example
+//! # From a file to vertices
+//!
+//! [`Player`] does everything: it samples a clip, runs the pose program, and evaluates the drawn vertices.
+//! Its parts serve whoever keeps buffers of their own:
 //!
 //! ```
-//! use dermis::run::{Normals, Output, PackOptions, PackedSkin};
-//! use dermis::synth::{TubeOptions, tube};
-//!
-//! let options = TubeOptions { ring_count: 40, segment_count: 16, bone_count: 4, example_count: 1 };
-//! let tube = tube(&options);
-//! let skin = &tube.truth;
-//! let pose = &tube.examples.examples()[0].pose;
-//!
-//! // Once.
-//! let packed = PackedSkin::new(skin, &PackOptions::default())?;
-//! let mut positions = vec![[0.0; 3]; packed.vertex_count()];
-//!
-//! // Every frame.
-//! let frame = packed.frame(&skin.run_pose_program(pose)?)?;
-//! let out = Output::Vertices { positions: &mut positions, normals: None };
-//! packed.evaluate(&frame.inputs(), out)?;
-//!
-//! let expected = skin.evaluate(pose)?;
-//! assert!((f64::from(positions[7][0]) - expected[7].x).abs() < 1e-5);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # From a clip to a palette
-//!
-//! [`ClipSampler`] writes a [`PoseBuffer`]; [`PoseBuffer::blend`] mixes two of them;
-//! [`PackedSkeleton::palette`] chains one down the tree to matrices, four bones at a time and without
-//! allocating. All three give what [`Clip::sample`](crate::Clip::sample),
-//! [`Pose::blend`](crate::Pose::blend) and [`Skeleton::palette`](crate::Skeleton::palette) give in
-//! double precision, to rounding. Only `+ − × ÷ √` are used there, never a library sine and never a
-//! fused multiply-add, so a pose is the same to the bit on every machine that rounds as IEEE 754 asks.
-//!
-//! # Coefficients that follow from the pose
-//!
-//! [`PackedDrivers::drive`] writes the driven coefficients of a pose buffer, between sampling and the
-//! vertices, and keeps the same promises. From a clip to vertices:
-//!
-//! ```
-//! # use dermis::pose_space::{Center, Control, InterpolateOptions, JointTurn, interpolate};
-//! # use dermis::rig::{BoneId, Clip};
-//! # use dermis::skin::Delta;
-//! # use dermis::synth::{TubeOptions, tube};
-//! # use glam::DVec3;
-//! use dermis::run::{ClipSampler, CorrectionPrecision, FrameInputs, Mat3x4, Output, PackOptions};
-//! use dermis::run::{PackedDrivers, PackedSkeleton, PackedSkin, PaletteEntry, PoseBuffer};
-//! # let options = TubeOptions { ring_count: 9, segment_count: 8, bone_count: 2, example_count: 1 };
-//! # let mut skin = tube(&options).truth;
-//! # let elbow = Control::Joint { bone: BoneId(1), turn: JointTurn::Hinge { axis: DVec3::Z } };
-//! # let center = |name: &str, angle: f64| {
-//! #     Center { name: name.to_owned(), point: vec![angle], falloffs: vec![0.5] }
-//! # };
-//! # let centers = [center("bent", 1.0), center("rest", 0.0)];
-//! # let solved = interpolate("elbow", &[elbow], &centers, 1, &InterpolateOptions::default())?;
-//! # let bulge = vec![Delta { index: 30, value: DVec3::new(0.0, 0.1, 0.2) }];
-//! # skin.push_driver(solved.driver, vec!["bulge".to_owned()], vec![bulge])?;
-//! # let mut bent = skin.skeleton.rest_pose();
-//! # elbow.place(&skin.skeleton, &[0.8], &mut bent);
-//! # let clip = Clip::from_poses("bend", &skin.skeleton, &[bent], 24.0)?;
-//!
-//! // Once, for a skin with drivers and a clip.
-//! let options = PackOptions {
-//!     correction_precision: CorrectionPrecision::Bits16,
-//!     ..PackOptions::default()
-//! };
-//! let packed = PackedSkin::new(&skin, &options)?;
-//! let skeleton = PackedSkeleton::new(&skin.skeleton);
-//! let mut drivers = PackedDrivers::new(&skin)?;
-//! let mut sampler = ClipSampler::new(&skin.skeleton, &clip, &skin.default_coefficients())?;
-//! let mut pose = PoseBuffer::new(&skin.skeleton, &skin.default_coefficients());
-//! let mut matrices: Vec<Mat3x4> = vec![[0.0; 12]; packed.bone_count()];
-//! let mut palette = vec![PaletteEntry::default(); packed.bone_count()];
-//! let mut positions = vec![[0.0f32; 3]; packed.vertex_count()];
-//!
-//! // Every frame.
-//! sampler.sample(0.0, &mut pose)?;
-//! drivers.drive(&mut pose)?;
-//! skeleton.palette(&pose, &mut matrices)?;
-//! packed.load_palette(&matrices, &mut palette)?;
-//! let inputs = FrameInputs { palette: &palette, coefficients: pose.coefficients() };
-//! packed.evaluate(&inputs, Output::Vertices { positions: &mut positions, normals: None })?;
-//!
-//! let expected = skin.evaluate(&skin.sample(&clip, 0.0))?;
-//! assert!((f64::from(positions[30][2]) - expected[30].z).abs() < 1e-5);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # Bones that follow from the pose
-//!
-//! [`PackedProxies::place`] overwrites the matrices of proxy bones, between the chain and the vertices, and
-//! keeps the same promises. From a clip to vertices:
-//!
-//! ```
+//! use dermis::run::{ClipSampler, FrameInputs, Mat3x4, Output, PackOptions, PackedPoseProgram};
+//! use dermis::run::{PackedSkin, PaletteEntry, PoseBuffer};
 //! # use dermis::rig::Clip;
 //! # use dermis::synth::{ProxyOptions, TubeOptions, proxied, tube};
 //! # use glam::{DAffine3, DQuat};
-//! use dermis::run::{ClipSampler, FrameInputs, Mat3x4, Output, PackOptions, PackedProxies};
-//! use dermis::run::{PackedSkeleton, PackedSkin, PaletteEntry, PoseBuffer};
 //! # let options = TubeOptions { ring_count: 9, segment_count: 8, bone_count: 3, example_count: 1 };
 //! # let skin = proxied(&tube(&options).truth, &ProxyOptions::default());
 //! # let mut bent = skin.skeleton.rest_pose();
 //! # bent.parent_from_bone[1] *= DAffine3::from_quat(DQuat::from_rotation_z(0.8));
 //! # let clip = Clip::from_poses("bend", &skin.skeleton, &[bent], 24.0)?;
 //!
-//! // Once, for a skin with proxies and a clip.
+//! // Once, for a skin of any kind and a clip.
 //! let packed = PackedSkin::new(&skin, &PackOptions::default())?;
-//! let skeleton = PackedSkeleton::new(&skin.skeleton);
-//! let mut proxies = PackedProxies::new(&skin)?;
-//! let mut sampler = ClipSampler::new(&skin.skeleton, &clip, &skin.default_coefficients())?;
-//! let mut pose = PoseBuffer::new(&skin.skeleton, &skin.default_coefficients());
+//! let mut program = PackedPoseProgram::new(&skin)?;
+//! let mut sampler = ClipSampler::for_skin(&skin, &clip)?;
+//! let mut pose = PoseBuffer::for_skin(&skin);
 //! let mut matrices: Vec<Mat3x4> = vec![[0.0; 12]; packed.bone_count()];
 //! let mut palette = vec![PaletteEntry::default(); packed.bone_count()];
 //! let mut positions = vec![[0.0f32; 3]; packed.vertex_count()];
 //!
 //! // Every frame.
 //! sampler.sample(0.0, &mut pose)?;
-//! skeleton.palette(&pose, &mut matrices)?;
-//! proxies.place(&mut matrices)?;
+//! program.run(&mut pose, &mut matrices)?;
 //! packed.load_palette(&matrices, &mut palette)?;
 //! let inputs = FrameInputs { palette: &palette, coefficients: pose.coefficients() };
 //! packed.evaluate(&inputs, Output::Vertices { positions: &mut positions, normals: None })?;
@@ -146,6 +56,14 @@
 //! assert!((f64::from(positions[30][0]) - expected[30].x).abs() < 1e-5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`ClipSampler`] writes a [`PoseBuffer`]; [`PoseBuffer::blend`] mixes two of them. [`PackedPoseProgram`] is made
+//! of [`PackedSkeleton`], which chains a pose down the tree to matrices, four bones at a time; of
+//! [`PackedDrivers`], which write driven coefficients; of what places derived bones; and of [`PackedProxies`],
+//! which place proxy bones. All give what [`Clip::sample`](crate::Clip::sample),
+//! [`Pose::blend`](crate::Pose::blend) and [`Skin::run_pose_program`](crate::Skin::run_pose_program) give in
+//! double precision, to rounding, and allocate nothing. Only `+ − × ÷ √` are used there, never a library sine and
+//! never a fused multiply-add, so a pose is the same to the bit on every machine that rounds as IEEE 754 asks.
 //!
 //! # Accuracy
 //!
@@ -188,6 +106,7 @@ mod pack;
 mod pack_clip;
 mod palette;
 mod plane;
+mod player;
 mod pose_buffer;
 mod pose_program;
 mod program;
@@ -209,6 +128,7 @@ pub use options::{
 };
 pub use pack::PackedSkin;
 pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
+pub use player::{Player, PlayerOptions};
 pub use pose_buffer::PoseBuffer;
 pub use pose_program::PackedPoseProgram;
 pub use proxies::PackedProxies;
@@ -270,6 +190,17 @@ pub enum RunError {
     /// Proxy bones do not fit the skin.
     #[error(transparent)]
     Rig(#[from] crate::rig::RigError),
+    /// A document without a skin was to be played.
+    #[error("there is no skin to play: no bone moves the mesh")]
+    NoSkin,
+    /// A clip does not exist.
+    #[error("there is no clip '{wanted}': the clips are {}", quoted(names))]
+    NoClip {
+        /// The clip that was asked for.
+        wanted: String,
+        /// Those that there are.
+        names: Vec<String>,
+    },
     /// The skin has more than 2³² influences.
     #[error("a packed skin holds at most 2^32 influences")]
     TooLarge,
@@ -279,6 +210,11 @@ pub enum RunError {
         /// How many there are.
         found: usize,
     },
+}
+
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    quoted.join(", ")
 }
 
 impl RunError {

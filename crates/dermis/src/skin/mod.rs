@@ -1,5 +1,6 @@
 //! A fitted skin: a pose program and a vertex program, and the plain evaluation of both.
 
+mod copied;
 mod correction;
 mod eval;
 mod moved;
@@ -78,6 +79,15 @@ pub enum SkinError {
         name: String,
         /// Index of the vertex.
         vertex: usize,
+    },
+    /// Other players need a linear blend skin in its place.
+    #[error(
+        "{program} has no linear blend stand-in, which other programs show: make one with \
+         fit::plain_fallback"
+    )]
+    NoStandIn {
+        /// What kind of skin it is.
+        program: &'static str,
     },
     /// The skin cannot be turned or put elsewhere.
     #[error(

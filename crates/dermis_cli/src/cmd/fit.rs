@@ -171,10 +171,8 @@ pub(crate) fn skin_document(
         fallback,
         clips: prepared.clips.clone(),
         record: Some(SkinRecord {
-            version: SkinRecord::VERSION,
             generator: format!("dermis {}", env!("CARGO_PKG_VERSION")),
             method: method.key().to_owned(),
-            max_influences: fitted.cost.max_influences,
             training: Some(fitted.overall.total.clone()),
             held_out: fitted.held_out.as_ref().map(|h| h.measured.total.clone()),
             fallback: fallback_error,

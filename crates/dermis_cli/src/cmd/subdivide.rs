@@ -196,7 +196,6 @@ fn make_playable(
         100.0 * error.max
     ));
     let record = document.record.get_or_insert_with(SkinRecord::default);
-    record.max_influences = skin.program.max_influences();
     record.fallback = Some(error);
     document.fallback = Some(plain.program);
     Ok(Some(error))

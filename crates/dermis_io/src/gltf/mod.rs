@@ -1,9 +1,9 @@
 //! glTF 2.0: `.glb`, and `.gltf` with buffers beside it or inside.
 
+mod extension;
 mod names;
 mod read;
 mod write;
 
 pub use read::read;
-pub(crate) use write::plain_program;
 pub use write::{GltfOptions, to_glb, write};

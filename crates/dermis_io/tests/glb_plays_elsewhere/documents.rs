@@ -191,10 +191,8 @@ pub(crate) fn dressed() -> Document {
         extensions_used: vec!["KHR_texture_transform".to_owned()],
     };
     document.record = Some(SkinRecord {
-        version: SkinRecord::VERSION,
         generator: "dermis test".to_owned(),
         method: "ssd".to_owned(),
-        max_influences: 4,
         training: Some(Measures {
             example_count: 3,
             e_rms: 0.5,

@@ -23,7 +23,7 @@ const LEAST_COST: usize = 16;
 
 /// How a component is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Component {
+pub(in crate::gltf) enum Component {
     I8,
     U8,
     I16,
@@ -34,7 +34,7 @@ pub(super) enum Component {
 
 /// How many elements an accessor must have.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Count {
+pub(in crate::gltf) enum Count {
     /// Any number, but backed by bytes: this accessor decides how large others may be.
     Backed,
     /// As many as another list has.
@@ -47,13 +47,13 @@ pub(super) enum Count {
 
 /// Decoded numbers, `width` for each element.
 #[derive(Debug, PartialEq)]
-pub(super) struct Floats {
-    pub(super) width: usize,
-    pub(super) values: Vec<f32>,
+pub(in crate::gltf) struct Floats {
+    pub(in crate::gltf) width: usize,
+    pub(in crate::gltf) values: Vec<f32>,
 }
 
 /// The accessors of a file.
-pub(super) struct Accessors<'a> {
+pub(in crate::gltf) struct Accessors<'a> {
     schema: &'a Schema,
     buffers: &'a [Bytes<'a>],
     most_numbers: usize,
@@ -153,7 +153,7 @@ fn width_of(shape: &str) -> Option<usize> {
 }
 
 impl<'a> Accessors<'a> {
-    pub(super) fn new(container: &'a Container<'a>) -> Self {
+    pub(in crate::gltf::read) fn new(container: &'a Container<'a>) -> Self {
         let most_numbers = most_numbers(container.byte_count);
         Self {
             schema: &container.schema,
@@ -164,12 +164,12 @@ impl<'a> Accessors<'a> {
     }
 
     /// An accessor's shape (`SCALAR` to `MAT4`), when there is such an accessor.
-    pub(super) fn shape(&self, index: usize) -> Option<&str> {
+    pub(in crate::gltf) fn shape(&self, index: usize) -> Option<&str> {
         self.schema.accessors.get(index).map(|a| a.shape.as_str())
     }
 
     /// Real numbers of one of the shapes, integers converted as the accessor says.
-    pub(super) fn floats(
+    pub(in crate::gltf) fn floats(
         &self,
         index: usize,
         role: &str,
@@ -185,7 +185,7 @@ impl<'a> Accessors<'a> {
     }
 
     /// As [`Accessors::floats`], and no number is NaN or infinite.
-    pub(super) fn finite(
+    pub(in crate::gltf) fn finite(
         &self,
         index: usize,
         role: &str,
@@ -204,7 +204,7 @@ impl<'a> Accessors<'a> {
     }
 
     /// Whole numbers of one shape and one of the component types.
-    pub(super) fn integers(
+    pub(in crate::gltf) fn integers(
         &self,
         index: usize,
         role: &str,
@@ -217,7 +217,7 @@ impl<'a> Accessors<'a> {
     }
 
     /// The bytes of a buffer view.
-    pub(super) fn view(&self, index: usize, element: &str) -> Result<&'a [u8], Fault> {
+    pub(in crate::gltf) fn view(&self, index: usize, element: &str) -> Result<&'a [u8], Fault> {
         let view = schema::get(&self.schema.buffer_views, index, "buffer view", element)?;
         let named_by = format!("buffer view {index}");
         let buffer = schema::get(self.buffers, view.buffer, "buffer", &named_by)?;

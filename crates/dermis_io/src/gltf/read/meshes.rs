@@ -13,7 +13,8 @@ use super::primitives::{Influences, LeftOut, Mode, Placement, Reader};
 use super::scene::{Instance, Scene};
 use super::schema::{self, Schema};
 use super::sliders::Sliders;
-use crate::{DriverRecord, Fault};
+use crate::Fault;
+use crate::gltf::extension::DriverRecord;
 
 /// Everything that the scene draws.
 pub(super) struct Meshes {

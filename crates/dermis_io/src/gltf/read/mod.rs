@@ -5,7 +5,7 @@
 //! nodes are baked into the positions.
 //!
 //! The steps, in order: split the file and load its buffers (`container`, `schema`), check the
-//! node tree (`scene`), make bones (`bones`), number the morph targets (`sliders`, and `record` for
+//! node tree (`scene`), make bones (`bones`), number the morph targets (`sliders`, and `extension` for
 //! what drives them), read every primitive of every mesh node (`meshes`, `primitives`, `influences`, all through the bounded decoder in `accessor`), join
 //! vertices to points (`points`), then `animations` and `materials`.
 //!
@@ -24,9 +24,10 @@ use container::Container;
 use meshes::Meshes;
 use scene::Scene;
 
-use crate::{Document, Fault, FileFacts, IoError, ProgramKind};
+use super::extension::{ProgramKind, read as block};
+use crate::{Document, Fault, FileFacts, IoError};
 
-mod accessor;
+pub(super) mod accessor;
 mod animations;
 mod bones;
 mod container;
@@ -36,10 +37,8 @@ mod materials;
 mod meshes;
 mod points;
 mod primitives;
-mod proxies;
-mod record;
 mod scene;
-mod schema;
+pub(super) mod schema;
 mod sliders;
 #[cfg(test)]
 mod tests;
@@ -73,7 +72,7 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
         None
     };
     let joints = bones.as_ref().and_then(|bones| bones.of_skin.get(&0));
-    let mut record = record::read(schema, joints.map_or(&[], Vec::as_slice), &mut notes);
+    let found = block::read(schema, joints.map_or(&[], Vec::as_slice), &mut notes);
     let Meshes {
         mut parts,
         vertices,
@@ -82,7 +81,7 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
         schema,
         &scene,
         bones.as_ref(),
-        record.as_ref().map_or(&[], |record| &record.drivers),
+        found.as_ref().map_or(&[], |block| &block.drivers),
         &accessors,
         &mut notes,
     )?;
@@ -108,17 +107,11 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
     let clips = animations::read(schema, &accessors, &targets, &mut notes)?;
     let mut fallback = None;
     let skin = match bones {
-        None => {
-            if let Some(record) = &mut record {
-                record.drivers.clear();
-                record.proxies = None;
-            }
-            None
-        }
+        None => None,
         Some(bones) => {
-            let wanted = record.as_ref().map(|record| record.program);
+            let wanted = found.as_ref().map(|block| block.program);
             let exact = points.exact.filter(|exact| {
-                record::agrees_at_rest(exact, &points.program, &bones.skeleton, &mut notes)
+                block::agrees_at_rest(exact, &points.program, &bones.skeleton, &mut notes)
             });
             let program = match exact {
                 Some(mut exact) => {
@@ -139,8 +132,8 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
             };
             let mut skin = Skin::new(bones.skeleton, program, sliders.coefficients)?
                 .with_drivers(sliders.drivers)?;
-            if let Some(record) = &mut record {
-                skin = record::apply(record, skin, &accessors, &mut notes)?;
+            if let Some(found) = &found {
+                skin = block::apply(found, skin, &accessors, &mut notes)?;
             }
             Some(skin)
         }
@@ -158,7 +151,7 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
         skin,
         fallback,
         clips,
-        record,
+        record: found.map(|block| block.record),
         facts: facts(container),
         notes,
         ..Document::default()

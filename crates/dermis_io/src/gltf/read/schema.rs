@@ -10,171 +10,172 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{Fault, SkinRecord};
+use crate::Fault;
+use crate::gltf::extension::SkinBlock;
 
 /// A glTF file's JSON.
 #[derive(Debug, Default)]
-pub(super) struct Schema {
-    pub(super) scene: Option<usize>,
-    pub(super) scenes: Vec<Scene>,
-    pub(super) nodes: Vec<Node>,
-    pub(super) meshes: Vec<Mesh>,
-    pub(super) skins: Vec<Skin>,
-    pub(super) animations: Vec<Animation>,
-    pub(super) accessors: Vec<Accessor>,
-    pub(super) buffer_views: Vec<BufferView>,
-    pub(super) buffers: Vec<Buffer>,
-    pub(super) images: Vec<Image>,
+pub(in crate::gltf) struct Schema {
+    pub(in crate::gltf) scene: Option<usize>,
+    pub(in crate::gltf) scenes: Vec<Scene>,
+    pub(in crate::gltf) nodes: Vec<Node>,
+    pub(in crate::gltf) meshes: Vec<Mesh>,
+    pub(in crate::gltf) skins: Vec<Skin>,
+    pub(in crate::gltf) animations: Vec<Animation>,
+    pub(in crate::gltf) accessors: Vec<Accessor>,
+    pub(in crate::gltf) buffer_views: Vec<BufferView>,
+    pub(in crate::gltf) buffers: Vec<Buffer>,
+    pub(in crate::gltf) images: Vec<Image>,
     /// These three pass through untouched.
-    pub(super) materials: Vec<Value>,
-    pub(super) textures: Vec<Value>,
-    pub(super) samplers: Vec<Value>,
-    pub(super) extensions_used: Vec<String>,
+    pub(in crate::gltf) materials: Vec<Value>,
+    pub(in crate::gltf) textures: Vec<Value>,
+    pub(in crate::gltf) samplers: Vec<Value>,
+    pub(in crate::gltf) extensions_used: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Scene {
+pub(in crate::gltf) struct Scene {
     #[serde(default)]
-    pub(super) nodes: Vec<usize>,
+    pub(in crate::gltf) nodes: Vec<usize>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Node {
-    pub(super) name: Option<String>,
+pub(in crate::gltf) struct Node {
+    pub(in crate::gltf) name: Option<String>,
     #[serde(default)]
-    pub(super) children: Vec<usize>,
-    pub(super) mesh: Option<usize>,
-    pub(super) skin: Option<usize>,
-    pub(super) matrix: Option<[f64; 16]>,
-    pub(super) translation: Option<[f64; 3]>,
-    pub(super) rotation: Option<[f64; 4]>,
-    pub(super) scale: Option<[f64; 3]>,
-    pub(super) weights: Option<Vec<f64>>,
+    pub(in crate::gltf) children: Vec<usize>,
+    pub(in crate::gltf) mesh: Option<usize>,
+    pub(in crate::gltf) skin: Option<usize>,
+    pub(in crate::gltf) matrix: Option<[f64; 16]>,
+    pub(in crate::gltf) translation: Option<[f64; 3]>,
+    pub(in crate::gltf) rotation: Option<[f64; 4]>,
+    pub(in crate::gltf) scale: Option<[f64; 3]>,
+    pub(in crate::gltf) weights: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Mesh {
-    pub(super) name: Option<String>,
-    pub(super) primitives: Vec<Primitive>,
+pub(in crate::gltf) struct Mesh {
+    pub(in crate::gltf) name: Option<String>,
+    pub(in crate::gltf) primitives: Vec<Primitive>,
     #[serde(default)]
-    pub(super) weights: Vec<f64>,
+    pub(in crate::gltf) weights: Vec<f64>,
     #[serde(default)]
-    pub(super) extras: Value,
+    pub(in crate::gltf) extras: Value,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Primitive {
-    pub(super) attributes: BTreeMap<String, usize>,
-    pub(super) indices: Option<usize>,
-    pub(super) material: Option<usize>,
-    pub(super) mode: Option<u64>,
+pub(in crate::gltf) struct Primitive {
+    pub(in crate::gltf) attributes: BTreeMap<String, usize>,
+    pub(in crate::gltf) indices: Option<usize>,
+    pub(in crate::gltf) material: Option<usize>,
+    pub(in crate::gltf) mode: Option<u64>,
     #[serde(default)]
-    pub(super) targets: Vec<BTreeMap<String, usize>>,
+    pub(in crate::gltf) targets: Vec<BTreeMap<String, usize>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Skin {
-    pub(super) joints: Vec<usize>,
-    pub(super) inverse_bind_matrices: Option<usize>,
+pub(in crate::gltf) struct Skin {
+    pub(in crate::gltf) joints: Vec<usize>,
+    pub(in crate::gltf) inverse_bind_matrices: Option<usize>,
     #[serde(default)]
-    pub(super) extensions: Value,
+    pub(in crate::gltf) extensions: Value,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Animation {
-    pub(super) name: Option<String>,
-    pub(super) channels: Vec<AnimationChannel>,
-    pub(super) samplers: Vec<AnimationSampler>,
+pub(in crate::gltf) struct Animation {
+    pub(in crate::gltf) name: Option<String>,
+    pub(in crate::gltf) channels: Vec<AnimationChannel>,
+    pub(in crate::gltf) samplers: Vec<AnimationSampler>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct AnimationChannel {
-    pub(super) sampler: usize,
-    pub(super) target: AnimationTarget,
+pub(in crate::gltf) struct AnimationChannel {
+    pub(in crate::gltf) sampler: usize,
+    pub(in crate::gltf) target: AnimationTarget,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct AnimationTarget {
-    pub(super) node: Option<usize>,
-    pub(super) path: String,
+pub(in crate::gltf) struct AnimationTarget {
+    pub(in crate::gltf) node: Option<usize>,
+    pub(in crate::gltf) path: String,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct AnimationSampler {
-    pub(super) input: usize,
-    pub(super) output: usize,
-    pub(super) interpolation: Option<String>,
+pub(in crate::gltf) struct AnimationSampler {
+    pub(in crate::gltf) input: usize,
+    pub(in crate::gltf) output: usize,
+    pub(in crate::gltf) interpolation: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Accessor {
-    pub(super) buffer_view: Option<usize>,
+pub(in crate::gltf) struct Accessor {
+    pub(in crate::gltf) buffer_view: Option<usize>,
     #[serde(default)]
-    pub(super) byte_offset: usize,
-    pub(super) component_type: u64,
+    pub(in crate::gltf) byte_offset: usize,
+    pub(in crate::gltf) component_type: u64,
     #[serde(default)]
-    pub(super) normalized: bool,
-    pub(super) count: usize,
+    pub(in crate::gltf) normalized: bool,
+    pub(in crate::gltf) count: usize,
     #[serde(rename = "type")]
-    pub(super) shape: String,
-    pub(super) sparse: Option<Sparse>,
+    pub(in crate::gltf) shape: String,
+    pub(in crate::gltf) sparse: Option<Sparse>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Sparse {
-    pub(super) count: usize,
-    pub(super) indices: SparseIndices,
-    pub(super) values: SparseValues,
+pub(in crate::gltf) struct Sparse {
+    pub(in crate::gltf) count: usize,
+    pub(in crate::gltf) indices: SparseIndices,
+    pub(in crate::gltf) values: SparseValues,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparseIndices {
-    pub(super) buffer_view: usize,
+pub(in crate::gltf) struct SparseIndices {
+    pub(in crate::gltf) buffer_view: usize,
     #[serde(default)]
-    pub(super) byte_offset: usize,
-    pub(super) component_type: u64,
+    pub(in crate::gltf) byte_offset: usize,
+    pub(in crate::gltf) component_type: u64,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparseValues {
-    pub(super) buffer_view: usize,
+pub(in crate::gltf) struct SparseValues {
+    pub(in crate::gltf) buffer_view: usize,
     #[serde(default)]
-    pub(super) byte_offset: usize,
+    pub(in crate::gltf) byte_offset: usize,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BufferView {
-    pub(super) buffer: usize,
+pub(in crate::gltf) struct BufferView {
+    pub(in crate::gltf) buffer: usize,
     #[serde(default)]
-    pub(super) byte_offset: usize,
-    pub(super) byte_length: usize,
-    pub(super) byte_stride: Option<usize>,
+    pub(in crate::gltf) byte_offset: usize,
+    pub(in crate::gltf) byte_length: usize,
+    pub(in crate::gltf) byte_stride: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Buffer {
-    pub(super) byte_length: usize,
-    pub(super) uri: Option<String>,
+pub(in crate::gltf) struct Buffer {
+    pub(in crate::gltf) byte_length: usize,
+    pub(in crate::gltf) uri: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Image {
-    pub(super) name: Option<String>,
-    pub(super) uri: Option<String>,
-    pub(super) mime_type: Option<String>,
-    pub(super) buffer_view: Option<usize>,
+pub(in crate::gltf) struct Image {
+    pub(in crate::gltf) name: Option<String>,
+    pub(in crate::gltf) uri: Option<String>,
+    pub(in crate::gltf) mime_type: Option<String>,
+    pub(in crate::gltf) buffer_view: Option<usize>,
 }
 
 impl Schema {
     /// Parses the JSON, and refuses versions and required extensions that dermis cannot read.
-    pub(super) fn parse(json: &[u8]) -> Result<Self, Fault> {
+    pub(in crate::gltf) fn parse(json: &[u8]) -> Result<Self, Fault> {
         // Some editors put a byte order mark before the JSON, which glTF forbids and all accept.
         let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
         let root: Value = serde_json::from_slice(json)
@@ -208,13 +209,13 @@ impl Schema {
     }
 
     /// A mesh's name, or its number.
-    pub(super) fn mesh_name(&self, mesh: usize) -> String {
+    pub(in crate::gltf) fn mesh_name(&self, mesh: usize) -> String {
         let name = self.meshes.get(mesh).and_then(|m| m.name.as_deref());
         name_or(name, "mesh", mesh)
     }
 
     /// A node's name, or its number.
-    pub(super) fn node_name(&self, node: usize) -> String {
+    pub(in crate::gltf) fn node_name(&self, node: usize) -> String {
         let name = self.nodes.get(node).and_then(|n| n.name.as_deref());
         name_or(name, "node", node)
     }
@@ -222,7 +223,7 @@ impl Schema {
 
 impl Mesh {
     /// Morph targets; glTF wants the same number in every primitive, the largest one counts here.
-    pub(super) fn target_count(&self) -> usize {
+    pub(in crate::gltf) fn target_count(&self) -> usize {
         let counts = self.primitives.iter().map(|p| p.targets.len());
         counts.max().unwrap_or(0)
     }
@@ -230,7 +231,7 @@ impl Mesh {
 
 impl Primitive {
     /// True when the vertices name joints.
-    pub(super) fn is_skinned(&self) -> bool {
+    pub(in crate::gltf) fn is_skinned(&self) -> bool {
         self.attributes
             .keys()
             .any(|name| name.starts_with("JOINTS_"))
@@ -238,7 +239,7 @@ impl Primitive {
 }
 
 /// A name, or what an unnamed element is called.
-pub(super) fn name_or(name: Option<&str>, what: &str, index: usize) -> String {
+pub(in crate::gltf) fn name_or(name: Option<&str>, what: &str, index: usize) -> String {
     match name {
         Some(name) if !name.is_empty() => shorten_name(name),
         _ => format!("{what}_{index}"),
@@ -248,12 +249,12 @@ pub(super) fn name_or(name: Option<&str>, what: &str, index: usize) -> String {
 /// A name of at most 1000 letters.
 ///
 /// A mesh's name is copied to each of its parts, and a hostile file has a long name and many nodes.
-pub(super) fn shorten_name(name: &str) -> String {
+pub(in crate::gltf) fn shorten_name(name: &str) -> String {
     name.chars().take(1000).collect()
 }
 
 /// A list for people: the first few, and how many more.
-pub(super) fn listed(items: &[String]) -> String {
+pub(in crate::gltf) fn listed(items: &[String]) -> String {
     const SHOWN: usize = 8;
     let shown = items[..items.len().min(SHOWN)].join(", ");
     match items.len().saturating_sub(SHOWN) {
@@ -263,7 +264,7 @@ pub(super) fn listed(items: &[String]) -> String {
 }
 
 /// The element of a list, or a fault that says which index was too large.
-pub(super) fn get<'a, T>(
+pub(in crate::gltf) fn get<'a, T>(
     list: &'a [T],
     index: usize,
     what: &str,
@@ -274,7 +275,7 @@ pub(super) fn get<'a, T>(
 }
 
 /// What was expected where an index is too large.
-pub(super) fn index_below(what: &str, count: usize) -> String {
+pub(in crate::gltf) fn index_below(what: &str, count: usize) -> String {
     let article = if what.starts_with(['a', 'i']) {
         "an"
     } else {
@@ -332,7 +333,7 @@ fn check_version(root: &Map<String, Value>) -> Result<(), Fault> {
 }
 
 /// True for extensions about the look, which passes through as it is.
-pub(super) fn is_about_the_look(extension: &str) -> bool {
+pub(in crate::gltf) fn is_about_the_look(extension: &str) -> bool {
     ["KHR_materials_", "KHR_texture_", "EXT_texture_"]
         .iter()
         .any(|prefix| extension.starts_with(prefix))
@@ -344,7 +345,7 @@ fn check_required(extension: &str) -> Result<(), Fault> {
         "KHR_mesh_quantization",
         "KHR_lights_punctual",
         "KHR_xmp_json_ld",
-        SkinRecord::EXTENSION,
+        SkinBlock::EXTENSION,
     ];
     if TAKEN.contains(&extension) || is_about_the_look(extension) {
         return Ok(());

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::scene::Instance;
 use super::schema::{self, Schema};
-use crate::{DriverRecord, SkinRecord};
+use crate::gltf::extension::{DriverRecord, SkinBlock};
 
 /// The coefficients of a file.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Sliders {
             notes.push(format!(
                 "the drivers of the {} block were left, because {why}: the clips alone move what \
                  they drove",
-                SkinRecord::EXTENSION
+                SkinBlock::EXTENSION
             ));
             // Names still say which targets are one coefficient.
             if let Ok(sliders) = given(&[]) {

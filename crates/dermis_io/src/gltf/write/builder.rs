@@ -20,18 +20,18 @@ const SPARSE_JSON_BYTES: usize = 150;
 
 /// The glTF under construction.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(in crate::gltf) struct Builder {
     /// The JSON side, without buffers.
-    pub(super) root: Root,
+    pub(in crate::gltf) root: Root,
     /// The binary side.
-    pub(super) bytes: Vec<u8>,
+    pub(in crate::gltf) bytes: Vec<u8>,
     /// Key times that are already in the file, by their bits.
     times: HashMap<Vec<u32>, Index<Accessor>>,
 }
 
 /// What an array is for, which decides its view's target and whether bounds are stated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(in crate::gltf) enum Use {
     /// A vertex attribute.
     Vertex,
     /// A vertex attribute whose `min` and `max` the specification demands.
@@ -44,7 +44,7 @@ pub(super) enum Use {
 
 impl Builder {
     /// Adds raw bytes as a buffer view.
-    pub(super) fn view(&mut self, bytes: &[u8], target: Option<Target>) -> Index<View> {
+    pub(in crate::gltf) fn view(&mut self, bytes: &[u8], target: Option<Target>) -> Index<View> {
         let offset = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
@@ -63,7 +63,7 @@ impl Builder {
     /// Adds an array of `N` numbers per element.
     ///
     /// `what` names it in the fault that a NaN or an infinity gives.
-    pub(super) fn floats<const N: usize>(
+    pub(in crate::gltf) fn floats<const N: usize>(
         &mut self,
         what: &str,
         values: &[[f32; N]],
@@ -84,7 +84,11 @@ impl Builder {
     }
 
     /// Adds joint numbers, four per vertex: bytes when every joint fits in one.
-    pub(super) fn joints(&mut self, joints: &[[u16; 4]], joint_count: usize) -> Index<Accessor> {
+    pub(in crate::gltf) fn joints(
+        &mut self,
+        joints: &[[u16; 4]],
+        joint_count: usize,
+    ) -> Index<Accessor> {
         let flat = joints.as_flattened();
         let (bytes, component) = if joint_count <= 256 {
             (flat.iter().map(|&j| j as u8).collect(), ComponentType::U8)
@@ -101,7 +105,7 @@ impl Builder {
     /// Adds triangle corners: 16 bits when they fit.
     ///
     /// 65535 is left to 32 bits, because in 16 it restarts a primitive.
-    pub(super) fn triangles(&mut self, triangles: &[[u32; 3]]) -> Index<Accessor> {
+    pub(in crate::gltf) fn triangles(&mut self, triangles: &[[u32; 3]]) -> Index<Accessor> {
         let flat = triangles.as_flattened();
         let (bytes, component) = index_bytes(flat, u32::from(u16::MAX));
         let view = self.view(&bytes, Some(Target::ElementArrayBuffer));
@@ -114,7 +118,7 @@ impl Builder {
     ///
     /// A target that leaves a primitive alone is sparse with one zero: an accessor without any
     /// data is legal, but gltf-rs, and so Bevy, refuses the file.
-    pub(super) fn deltas(
+    pub(in crate::gltf) fn deltas(
         &mut self,
         what: &str,
         values: &[[f32; 3]],
@@ -167,7 +171,11 @@ impl Builder {
     }
 
     /// Adds key times, or finds the same ones again.
-    pub(super) fn times(&mut self, what: &str, times: &[f32]) -> Result<Index<Accessor>, Fault> {
+    pub(in crate::gltf) fn times(
+        &mut self,
+        what: &str,
+        times: &[f32],
+    ) -> Result<Index<Accessor>, Fault> {
         let bits: Vec<u32> = times.iter().map(|t| t.to_bits()).collect();
         if let Some(&known) = self.times.get(&bits) {
             return Ok(known);

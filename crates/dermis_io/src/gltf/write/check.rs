@@ -8,72 +8,9 @@ use std::collections::BTreeSet;
 
 use dermis::mesh::{DrawPart, MeshError};
 use dermis::rig::{Channel, Clip, RigError};
-use dermis::skin::{Skin, SkinError, SsdProgram, VertexProgram};
+use dermis::skin::{Skin, SkinError, SsdProgram};
 
 use crate::{Document, Fault};
-
-/// The linear blend program that the plain part of a document's file holds, without a skin `None`.
-///
-/// That of an exact model is the document's stand-in with the model's own corrections, which are
-/// displacements of the rest shape for both.
-pub(crate) fn plain_program<'a>(
-    skin: &'a Skin,
-    document: &'a Document,
-) -> Result<Cow<'a, SsdProgram>, Fault> {
-    let program = &skin.program;
-    let fallback = match program {
-        VertexProgram::Ssd(ssd) => return Ok(Cow::Borrowed(ssd)),
-        VertexProgram::DualQuaternion(dual) => return Ok(Cow::Borrowed(&dual.weighted)),
-        VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => match &document.fallback {
-            Some(plain) => plain,
-            None => {
-                return Err(Fault::unsupported(
-                    format!("{} without a plain fallback in glTF", program.name()),
-                    "give the document the linear blend skin that other programs shall play",
-                ));
-            }
-        },
-        other => {
-            return Err(Fault::unsupported(
-                format!("{} in glTF", other.name()),
-                "fit with another method",
-            ));
-        }
-    };
-    check_exact(skin, document.mesh.vertex_count())?;
-    if program.correction_count() == 0 && fallback.corrections.is_empty() {
-        return Ok(Cow::Borrowed(fallback));
-    }
-    let corrections = match program.rest_corrections(&skin.skeleton) {
-        Ok(corrections) => corrections,
-        // The stand-in has shapes of its own, and those of the skin are written beside them.
-        Err(SkinError::NotInRestSpace { .. })
-            if fallback.corrections.len() == program.correction_count() =>
-        {
-            return Ok(Cow::Borrowed(fallback));
-        }
-        Err(error) => return Err(named(error, skin).into()),
-    };
-    Ok(Cow::Owned(SsdProgram {
-        corrections,
-        ..fallback.clone()
-    }))
-}
-
-/// The error with the name of the correction in the place of its number.
-fn named(error: SkinError, skin: &Skin) -> SkinError {
-    match error {
-        SkinError::NotInRestSpace { name, vertex } => {
-            let coefficient = name
-                .parse()
-                .ok()
-                .and_then(|m: usize| skin.coefficients.get(m));
-            let name = coefficient.map_or(name, |coefficient| coefficient.name.clone());
-            SkinError::NotInRestSpace { name, vertex }
-        }
-        other => other,
-    }
-}
 
 /// Checks everything that is counted or indexed, and gives the program of the plain part.
 pub(super) fn check<'a>(
@@ -97,7 +34,8 @@ pub(super) fn check<'a>(
         )?;
     }
     if let Some(skin) = &document.skin {
-        let plain = plain_program(skin, document)?;
+        check_exact(skin, vertex_count)?;
+        let plain = document.plain_program()?.expect("it has a skin");
         check_skin(skin, &plain, vertex_count)?;
         check_pose_program(skin)?;
         for clip in &document.clips {
@@ -327,7 +265,7 @@ mod tests {
     use dermis::pose_space::{Control, Driver, JointTurn, Kernel};
     use dermis::rig::{Interpolation, Keys};
     use dermis::skin::{Coefficient, Correction, Delta, LinearProgram, Weight};
-    use dermis::{BoneId, Skeleton, TriMesh};
+    use dermis::{BoneId, Skeleton, TriMesh, VertexProgram};
     use glam::{DAffine3, DVec3};
 
     use super::*;

@@ -22,10 +22,11 @@ use super::looks::{Looks, add_looks};
 use super::meshes::{Surface, mesh_ranges};
 use super::morphs::{MeshTargets, Shape, add_targets};
 use super::normals::{drawn_normals, turned_normals};
-use super::proxies::{add_proxies, with_placed_proxies};
-use super::rig::{Joints, add_bones, add_skin, file_record};
+use super::rig::{Joints, add_bones, add_skin};
 use super::weights::file_rows;
-use crate::{Document, Fault, IoError, SkinRecord};
+use crate::gltf::extension::SkinBlock;
+use crate::gltf::extension::write::{add_block, with_placed_proxies};
+use crate::{Document, Fault, IoError};
 
 /// How to write glTF.
 #[derive(Debug, Clone, Default)]
@@ -126,19 +127,17 @@ fn build(
     let model = placed.as_deref();
     let joints = (model.zip(plain)).map(|(skin, plain)| Joints::of(skin, plain, given));
     let skinned = model.zip(joints.as_ref());
-    let mut record = skinned.and_then(|(skin, joints)| file_record(skin, joints, given));
+    let mut block = None;
     let skin = match skinned {
         None => None,
         Some((skin, joints)) => {
             scene_nodes.push(add_bones(&mut builder, &skin.skeleton)?);
-            if let (Some(record), Some(proxies)) = (&mut record, skin.pose_program.proxies()) {
-                record.proxies = Some(add_proxies(&mut builder, proxies, joints)?);
-            }
+            block = add_block(&mut builder, skin, joints, given)?;
             Some(add_skin(
                 &mut builder,
                 &skin.skeleton,
                 joints,
-                record.as_ref(),
+                block.as_ref(),
             )?)
         }
     };
@@ -188,7 +187,7 @@ fn build(
             }
         }
     }
-    let bounds = record.as_ref().and_then(|record| record.bounds.as_ref());
+    let bounds = (block.as_ref()).and_then(|block| block.record.bounds.as_ref());
     let bounds = bounds.filter(|bounds| bounds.parts.len() == parts.len());
 
     let mut morphed = Vec::new();
@@ -237,7 +236,7 @@ fn build(
         builder,
         scene_nodes,
         looks,
-        record.is_some(),
+        block.is_some(),
         buffer_name,
     ))
 }
@@ -333,7 +332,7 @@ fn assemble(
     builder: Builder,
     scene_nodes: Vec<Index<Node>>,
     looks: Looks,
-    has_record: bool,
+    has_block: bool,
     buffer_name: Option<&str>,
 ) -> (Value, Vec<u8>) {
     let Builder {
@@ -359,8 +358,8 @@ fn assemble(
     });
     root.extensions_used = looks.extensions_used;
     root.extensions_required = looks.extensions_required;
-    if has_record {
-        root.extensions_used.push(SkinRecord::EXTENSION.to_owned());
+    if has_block {
+        root.extensions_used.push(SkinBlock::EXTENSION.to_owned());
     }
     let mut json = serde_json::to_value(&root).expect("glTF's structs are plain JSON");
     for (name, objects) in looks.arrays {

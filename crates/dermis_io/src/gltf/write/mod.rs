@@ -10,7 +10,7 @@
 //! length, colours outside 0 to 1, key times that fall together in single precision. The same
 //! document always gives the same bytes.
 
-mod builder;
+pub(super) mod builder;
 mod check;
 mod clips;
 mod exact;
@@ -19,9 +19,7 @@ mod looks;
 mod meshes;
 mod morphs;
 mod normals;
-mod proxies;
-mod rig;
+pub(super) mod rig;
 mod weights;
 
-pub(crate) use check::plain_program;
 pub use file::{GltfOptions, to_glb, write};

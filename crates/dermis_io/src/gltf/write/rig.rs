@@ -8,15 +8,19 @@ use gltf_json::scene::{Node, UnitQuaternion};
 use gltf_json::{Index, Skin, extensions};
 
 use super::builder::{Builder, Use};
+use crate::gltf::extension::SkinBlock;
 use crate::gltf::names::COMMON_ROOT;
-use crate::{DriverRecord, Fault, ProgramKind, SkinRecord};
+use crate::{Fault, SkinRecord};
 
 /// Adds every bone as a node, so that node and bone numbers agree, and returns what the scene
 /// must hold.
 ///
 /// The builder must have no nodes yet. Joints need a common root, or the file is invalid: when
 /// several bones hang in model space, an unmoving node carries them.
-pub(super) fn add_bones(builder: &mut Builder, skeleton: &Skeleton) -> Result<Index<Node>, Fault> {
+pub(in crate::gltf) fn add_bones(
+    builder: &mut Builder,
+    skeleton: &Skeleton,
+) -> Result<Index<Node>, Fault> {
     let index = |j: usize| Index::new(j as u32);
     let mut children: Vec<Vec<Index<Node>>> = vec![Vec::new(); skeleton.bone_count()];
     let mut roots = Vec::new();
@@ -72,14 +76,18 @@ fn trs_node(name: &str, trs: &Trs) -> Result<Node, Fault> {
 /// as no vertex, no derived bone, no proxy, no driver, no statistics and no limits name them: engines pay
 /// for every joint, and a carrier has no bind matrix to lose.
 #[derive(Debug, Clone)]
-pub(super) struct Joints {
+pub(in crate::gltf) struct Joints {
     bones: Vec<BoneId>,
     of_bone: Vec<Option<u16>>,
 }
 
 impl Joints {
     /// The joints of a skin whose plain part is `plain`, both of which were checked.
-    pub(super) fn of(skin: &ModelSkin, plain: &SsdProgram, record: Option<&SkinRecord>) -> Self {
+    pub(in crate::gltf) fn of(
+        skin: &ModelSkin,
+        plain: &SsdProgram,
+        record: Option<&SkinRecord>,
+    ) -> Self {
         let mut named = vec![false; skin.skeleton.bone_count()];
         let mut name = |bone: BoneId| {
             // Statistics may come from another document.
@@ -106,65 +114,23 @@ impl Joints {
     }
 
     /// How many there are.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::gltf) fn count(&self) -> usize {
         self.bones.len()
     }
 
     /// The joint of a bone that is named by a vertex or by the record.
-    pub(super) fn of_bone(&self, bone: u16) -> u16 {
+    pub(in crate::gltf) fn of_bone(&self, bone: u16) -> u16 {
         let joint = self.of_bone.get(usize::from(bone)).copied().flatten();
         joint.unwrap_or(bone)
     }
 }
 
-/// The block that a skin's file gets: what is known of its making, with what the skin itself says.
-///
-/// `None` for a linear blend skin of which nothing is known. Proxies are left to
-/// [`add_proxies`](super::proxies::add_proxies).
-pub(super) fn file_record(
-    skin: &ModelSkin,
-    joints: &Joints,
-    given: Option<&SkinRecord>,
-) -> Option<SkinRecord> {
-    let program = ProgramKind::of(&skin.program)?;
-    if given.is_none() && program == ProgramKind::Ssd && skin.pose_program.is_empty() {
-        return None;
-    }
-    let mut record = given.cloned().unwrap_or_else(|| SkinRecord {
-        method: program.key().to_owned(),
-        ..SkinRecord::default()
-    });
-    record.version = SkinRecord::VERSION;
-    record.program = program;
-    record.max_influences = skin.program.max_influences();
-    record.derived = skin.pose_program.derived().to_vec();
-    let joint = |bone: &mut BoneId| *bone = BoneId(joints.of_bone(bone.0));
-    for derived in &mut record.derived {
-        joint(&mut derived.bone);
-        joint(&mut derived.of);
-    }
-    record.proxies = None;
-    record.drivers = DriverRecord::all_of(skin);
-    let drivers = record.drivers.iter_mut();
-    drivers.flat_map(DriverRecord::bones_mut).for_each(joint);
-    for statistics in &mut record.joints {
-        joint(&mut statistics.bone);
-    }
-    for limits in &mut record.limits {
-        joint(&mut limits.bone);
-    }
-    if program == ProgramKind::Ssd {
-        record.fallback = None;
-    }
-    Some(record)
-}
-
 /// Adds the skin: its joints in order, with the matrices that take rest positions to them.
-pub(super) fn add_skin(
+pub(in crate::gltf) fn add_skin(
     builder: &mut Builder,
     skeleton: &Skeleton,
     joints: &Joints,
-    record: Option<&SkinRecord>,
+    block: Option<&SkinBlock>,
 ) -> Result<Index<Skin>, Fault> {
     let bones = skeleton.bones();
     let matrices: Vec<[f32; 16]> = (joints.bones.iter())
@@ -178,10 +144,10 @@ pub(super) fn add_skin(
         (Some((only, _)), None) => Some(Index::new(only)),
         _ => None,
     };
-    let extensions = record.map(|record| {
-        let json = serde_json::to_value(record).expect("a record is plain JSON");
+    let extensions = block.map(|block| {
+        let json = serde_json::to_value(block).expect("a block is plain JSON");
         extensions::skin::Skin {
-            others: [(SkinRecord::EXTENSION.to_owned(), json)]
+            others: [(SkinBlock::EXTENSION.to_owned(), json)]
                 .into_iter()
                 .collect(),
         }
@@ -219,7 +185,8 @@ mod tests {
     use dermis::skin::Weight;
 
     use super::*;
-    use crate::ControlRecord;
+    use crate::gltf::extension::ControlRecord;
+    use crate::gltf::extension::write::add_block;
 
     /// A skin without vertices, or with one on the bone that is given.
     fn skin(skeleton: Skeleton, bone: Option<u16>) -> ModelSkin {
@@ -271,8 +238,12 @@ mod tests {
             [0, 1, 3].map(BoneId),
             "statistics name the root"
         );
-        let written = file_record(&skin, &named, Some(&record)).expect("a record");
-        let found: Vec<u16> = written.joints.iter().map(|s| s.bone.0).collect();
+        let block = |skin: &ModelSkin, joints: &Joints, record: Option<&SkinRecord>| {
+            let block = add_block(&mut Builder::default(), skin, joints, record);
+            block.expect("it fits").expect("there is something to say")
+        };
+        let written = block(&skin, &named, Some(&record));
+        let found: Vec<u16> = written.record.joints.iter().map(|s| s.bone.0).collect();
         assert_eq!(found, [0, 1, 2], "bones 0, 1 and 3");
 
         let mut driven = skin;
@@ -295,7 +266,7 @@ mod tests {
             [1, 2, 3].map(BoneId),
             "a turn is measured against the rest of the bone above"
         );
-        let written = file_record(&driven, &read, None).expect("drivers need a block");
+        let written = block(&driven, &read, None);
         let control = ControlRecord::Joint {
             bone: BoneId(2),
             turn: JointTurn::Free,

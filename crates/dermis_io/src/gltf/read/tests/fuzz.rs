@@ -179,11 +179,7 @@ fn the_whole_file_is_read_without_notes() {
     let record = document.record.expect("it has a block");
     assert_eq!(record.joints.len(), 1, "statistics of one joint");
     let skin = document.skin.expect("it has a skin");
-    assert_eq!(
-        skin.pose_program.derived(),
-        record.derived,
-        "one derived bone"
-    );
+    assert_eq!(skin.pose_program.derived().len(), 1, "one derived bone");
     let document = driven().read();
     assert!(document.notes.is_empty(), "{:?}", document.notes);
     let skin = document.skin.expect("it has a skin");

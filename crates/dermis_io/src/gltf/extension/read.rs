@@ -6,10 +6,11 @@ use dermis::{BoneId, Skeleton};
 use glam::{DAffine3, DVec3};
 use serde_json::Value;
 
-use super::accessor::Accessors;
-use super::proxies;
-use super::schema::Schema;
-use crate::{DriverRecord, Fault, ProgramKind, SkinRecord};
+use super::read_proxies as proxies;
+use super::{ProgramKind, SkinBlock};
+use crate::Fault;
+use crate::gltf::read::accessor::Accessors;
+use crate::gltf::read::schema::Schema;
 
 /// How far, on average and as a share of the diagonal, an exact model may rest from the plain one.
 ///
@@ -19,32 +20,32 @@ const MOST_APART: f64 = 0.1;
 
 /// What the `DERMIS_skin` extension of the first skin says, when this version understands it.
 ///
-/// `bones` are the bones of that skin's joints: the block counts joints, the record bones. Its drivers
+/// `bones` are the bones of that skin's joints: the block counts joints, the result bones. Its drivers
 /// still count joints, until [`apply`].
-pub(super) fn read(
+pub(in crate::gltf) fn read(
     schema: &Schema,
     bones: &[BoneId],
     notes: &mut Vec<String>,
-) -> Option<SkinRecord> {
-    let name = SkinRecord::EXTENSION;
+) -> Option<SkinBlock> {
+    let name = SkinBlock::EXTENSION;
     let block = schema.skins.first()?.extensions.get(name)?;
     let version = block.get("version").and_then(Value::as_u64);
-    if let Some(version) = version.filter(|&v| v > u64::from(SkinRecord::VERSION)) {
+    if let Some(version) = version.filter(|&v| v > u64::from(SkinBlock::VERSION)) {
         notes.push(format!(
             "the {name} block has version {version}, newer than {}, and was ignored",
-            SkinRecord::VERSION
+            SkinBlock::VERSION
         ));
         return None;
     }
-    let mut record: SkinRecord = match serde_json::from_value(block.clone()) {
-        Ok(record) => record,
+    let mut found: SkinBlock = match serde_json::from_value(block.clone()) {
+        Ok(found) => found,
         Err(error) => {
             notes.push(format!("the {name} block was ignored: {error}"));
             return None;
         }
     };
     let bone = |joint: BoneId| bones.get(joint.index()).copied();
-    let derived = record.derived.iter().map(|d| {
+    let derived = found.derived.iter().map(|d| {
         Some(DerivedBone {
             bone: bone(d.bone)?,
             of: bone(d.of)?,
@@ -52,16 +53,20 @@ pub(super) fn read(
         })
     });
     let derived: Option<Vec<DerivedBone>> = derived.collect();
-    let joints = std::mem::take(&mut record.joints).into_iter().map(|mut s| {
-        s.bone = bone(s.bone)?;
-        Some(s)
-    });
+    let joints = std::mem::take(&mut found.record.joints)
+        .into_iter()
+        .map(|mut s| {
+            s.bone = bone(s.bone)?;
+            Some(s)
+        });
     let joints: Option<Vec<_>> = joints.collect();
-    let limits = std::mem::take(&mut record.limits).into_iter().map(|mut l| {
-        l.bone = bone(l.bone)?;
-        l.check().ok()?;
-        Some(l)
-    });
+    let limits = std::mem::take(&mut found.record.limits)
+        .into_iter()
+        .map(|mut l| {
+            l.bone = bone(l.bone)?;
+            l.check().ok()?;
+            Some(l)
+        });
     let limits: Option<Vec<_>> = limits.collect();
     if derived.is_none() || joints.is_none() || limits.is_none() {
         notes.push(format!(
@@ -69,9 +74,9 @@ pub(super) fn read(
              joint statistics and limits were ignored"
         ));
     }
-    record.limits = limits.unwrap_or_default();
-    record.derived = derived.unwrap_or_default();
-    record.proxies = match record.proxies.map(|p| proxies::with_bones(p, bones)) {
+    found.record.limits = limits.unwrap_or_default();
+    found.derived = derived.unwrap_or_default();
+    found.proxies = match found.proxies.map(|p| proxies::with_bones(p, bones)) {
         None => None,
         Some(Ok(proxies)) => Some(proxies),
         Some(Err(joint)) => {
@@ -79,20 +84,20 @@ pub(super) fn read(
             None
         }
     };
-    record.joints = joints.unwrap_or_default();
-    Some(record)
+    found.record.joints = joints.unwrap_or_default();
+    Some(found)
 }
 
 /// The note about proxy bones that the skin cannot have.
 fn left_proxies(why: &str) -> String {
     format!(
         "the proxy bones of the {} block were left, because {why}: they move by the clips alone",
-        SkinRecord::EXTENSION
+        SkinBlock::EXTENSION
     )
 }
 
 /// Whether an exact model rests where its plain stand-in does; where not, a note says so.
-pub(super) fn agrees_at_rest(
+pub(in crate::gltf) fn agrees_at_rest(
     exact: &VertexProgram,
     plain: &SsdProgram,
     skeleton: &Skeleton,
@@ -144,44 +149,38 @@ pub(super) fn agrees_at_rest(
     false
 }
 
-/// Gives the skin what the record says of its bones, and the record what became of the skin.
-pub(super) fn apply(
-    record: &mut SkinRecord,
+/// Gives the skin the bones that the block says it places.
+pub(in crate::gltf) fn apply(
+    block: &SkinBlock,
     mut skin: Skin,
     accessors: &Accessors<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Skin, Fault> {
     let kind = ProgramKind::of(&skin.program).unwrap_or_default();
-    if record.program != kind {
+    if block.program != kind {
         notes.push(format!(
             "the file was written with a {} skin; a {} skin was read",
-            record.program.key(),
+            block.program.key(),
             kind.key()
         ));
-        record.program = kind;
     }
     let bone_count = skin.skeleton.bone_count();
-    let first = bone_count.saturating_sub(record.derived.len());
-    let in_place = (record.derived.iter().zip(first..))
+    let first = bone_count.saturating_sub(block.derived.len());
+    let in_place = (block.derived.iter().zip(first..))
         .all(|(derived, j)| derived.bone.index() == j && derived.of.index() < j);
-    if !in_place {
-        notes.push(
+    match in_place {
+        true => skin.pose_program.placed = PlacedBones::Derived(block.derived.clone()),
+        false => notes.push(
             "derived bones are not the last ones of the skeleton any more: they move by the \
              clips alone"
                 .to_owned(),
-        );
-        record.derived.clear();
+        ),
     }
-    skin.pose_program.placed = PlacedBones::Derived(record.derived.clone());
-    if let Some(given) = record.proxies.take() {
-        match proxies::restore(&given, &skin, accessors) {
-            Ok(restored) => {
-                skin = skin.with_proxies(restored)?;
-                record.proxies = Some(given);
-            }
+    if let Some(given) = &block.proxies {
+        match proxies::restore(given, &skin, accessors) {
+            Ok(restored) => skin = skin.with_proxies(restored)?,
             Err(why) => notes.push(left_proxies(&why)),
         }
     }
-    record.drivers = DriverRecord::all_of(&skin);
     Ok(skin)
 }

@@ -1,7 +1,7 @@
 //! Spheres in the `DERMIS_skin` extension.
 
-use dermis::mesh::Ball;
-use dermis::rig::Similarity;
+use crate::mesh::Ball;
+use crate::rig::Similarity;
 use serde::{Deserialize, Serialize};
 
 /// Spheres that hold a skin, in model space.

@@ -9,7 +9,7 @@ const LENGTH_TOLERANCE: f64 = 1e-6;
 /// [`ProxyBones`] without the numbers of their two matrices, which are in the file's buffer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ProxyRecord {
+pub(in crate::gltf) struct ProxyRecord {
     /// The bones that are placed, in order.
     pub bones: Vec<BoneId>,
     /// The joints whose turns are read.

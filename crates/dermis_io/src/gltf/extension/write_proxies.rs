@@ -6,14 +6,15 @@ use dermis::Skin;
 use dermis::rig::{BoneId, ProxyBones};
 use dermis::skin::PlacedBones;
 
-use super::builder::{Builder, Use};
-use super::rig::Joints;
-use crate::{Fault, ProxyRecord};
+use super::ProxyRecord;
+use crate::Fault;
+use crate::gltf::write::builder::{Builder, Use};
+use crate::gltf::write::rig::Joints;
 
 /// The skin, its proxies checked and, by default, where the pose program places them.
 ///
 /// Its own constructor does both; the fields may have changed since.
-pub(super) fn with_placed_proxies(skin: &Skin) -> Result<Cow<'_, Skin>, Fault> {
+pub(in crate::gltf) fn with_placed_proxies(skin: &Skin) -> Result<Cow<'_, Skin>, Fault> {
     let Some(proxies) = skin.pose_program.proxies() else {
         return Ok(Cow::Borrowed(skin));
     };
@@ -23,7 +24,7 @@ pub(super) fn with_placed_proxies(skin: &Skin) -> Result<Cow<'_, Skin>, Fault> {
 }
 
 /// Adds the matrices of proxies, and returns what the block says of them, bones by their joints.
-pub(super) fn add_proxies(
+pub(in crate::gltf) fn add_proxies(
     builder: &mut Builder,
     proxies: &ProxyBones,
     joints: &Joints,

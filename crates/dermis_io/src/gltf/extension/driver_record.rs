@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Smooth functions of a pose that set the weights of morph targets: a [`Driver`] by names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DriverRecord {
+pub(in crate::gltf) struct DriverRecord {
     /// Name shown to people.
     pub name: String,
     /// Names of the morph targets that it drives, one per row of `weights`.
@@ -32,7 +32,7 @@ pub struct DriverRecord {
 /// A [`Control`] by names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
-pub enum ControlRecord {
+pub(in crate::gltf) enum ControlRecord {
     /// How far a bone has turned from its rest against its parent.
     Joint {
         /// The bone below the joint.

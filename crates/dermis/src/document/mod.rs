@@ -1,14 +1,29 @@
-//! What a file holds, whichever its format.
+//! A character as files hold it: mesh, drawn mesh, materials, skin, clips, frames.
+//!
+//! `dermis_io` reads and writes it. What edits a whole character edits this: [`Document::moved`],
+//! [`Document::subdivided`].
 
+mod bounds_record;
+mod materials;
+mod moved;
+mod record;
+mod subdivided;
+
+use std::borrow::Cow;
 use std::path::PathBuf;
 
-use dermis::mesh::{DrawMesh, Polygons};
-use dermis::rig::{Clip, Pose, Skeleton};
-use dermis::skin::{SsdProgram, VertexProgram};
-use dermis::{Skin, TriMesh};
 use glam::DVec3;
 
-use crate::{Materials, SkinRecord};
+use crate::mesh::{DrawMesh, Polygons};
+use crate::rig::{Clip, Pose, Skeleton};
+use crate::skin::{SkinError, SsdProgram, VertexProgram};
+use crate::{Skin, TriMesh};
+
+pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
+pub use materials::{Image, Materials};
+pub use moved::MoveError;
+pub use record::{FallbackError, SkinRecord};
+pub use subdivided::{LevelFacts, SubdivideError, SubdivideOptions, Subdivided};
 
 /// Everything that dermis understands of a file.
 ///
@@ -31,7 +46,7 @@ pub struct Document {
     /// What plain players show of a skin that is no linear blend: its linear blend stand-in.
     ///
     /// Animation-space and multi-weight skins need one to be written as glTF
-    /// ([`dermis::fit::plain_fallback`] makes it), and have one after reading. Its corrections are
+    /// ([`fit::plain_fallback`](crate::fit::plain_fallback) makes it), and have one after reading. Its corrections are
     /// those of the skin: a writer takes them from there, and a reader gives them to both. Only where the
     /// skin's are no displacements of the rest shape, as after [`Document::subdivided`], it has its own.
     pub fallback: Option<SsdProgram>,
@@ -61,11 +76,66 @@ impl Document {
         if matches!(skin.program, VertexProgram::Ssd(_)) {
             return None;
         }
-        let plain = crate::gltf::plain_program(skin, self).ok()?;
+        let plain = self.plain_program().ok()??;
         Some(Skin {
             program: VertexProgram::Ssd(plain.into_owned()),
             ..skin.clone()
         })
+    }
+
+    /// The linear blend program that plain players show; `None` without a skin.
+    ///
+    /// That of an exact model is the document's stand-in with the model's own corrections, which are
+    /// displacements of the rest shape for both.
+    ///
+    /// # Errors
+    /// [`SkinError::NoStandIn`], and [`SkinError::NotInRestSpace`] for corrections that the stand-in cannot have.
+    pub fn plain_program(&self) -> Result<Option<Cow<'_, SsdProgram>>, SkinError> {
+        let Some(skin) = &self.skin else {
+            return Ok(None);
+        };
+        let program = &skin.program;
+        let stand_in = match program {
+            VertexProgram::Ssd(ssd) => return Ok(Some(Cow::Borrowed(ssd))),
+            VertexProgram::DualQuaternion(dual) => return Ok(Some(Cow::Borrowed(&dual.weighted))),
+            VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => {
+                self.fallback.as_ref().ok_or(SkinError::NoStandIn {
+                    program: program.name(),
+                })?
+            }
+        };
+        if program.correction_count() == 0 && stand_in.corrections.is_empty() {
+            return Ok(Some(Cow::Borrowed(stand_in)));
+        }
+        let corrections = match program.rest_corrections(&skin.skeleton) {
+            Ok(corrections) => corrections,
+            // The stand-in has shapes of its own, and those of the skin are written beside them.
+            Err(SkinError::NotInRestSpace { .. })
+                if stand_in.corrections.len() == program.correction_count() =>
+            {
+                return Ok(Some(Cow::Borrowed(stand_in)));
+            }
+            Err(error) => return Err(named(error, skin)),
+        };
+        Ok(Some(Cow::Owned(SsdProgram {
+            corrections,
+            ..stand_in.clone()
+        })))
+    }
+}
+
+/// The error with the name of the correction in the place of its number.
+fn named(error: SkinError, skin: &Skin) -> SkinError {
+    match error {
+        SkinError::NotInRestSpace { name, vertex } => {
+            let coefficient = name
+                .parse()
+                .ok()
+                .and_then(|m: usize| skin.coefficients.get(m));
+            let name = coefficient.map_or(name, |coefficient| coefficient.name.clone());
+            SkinError::NotInRestSpace { name, vertex }
+        }
+        other => other,
     }
 }
 

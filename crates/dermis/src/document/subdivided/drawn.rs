@@ -1,12 +1,12 @@
 //! The drawn form of a subdivided document.
 
-use dermis::mesh::{DrawMesh, DrawPart};
-use dermis::subdiv::{AttributeRule, Subdivision, SubdivisionError, subdivide_corners};
+use crate::mesh::{DrawMesh, DrawPart};
+use crate::subdiv::{AttributeRule, Subdivision, SubdivisionError, subdivide_corners};
 use glam::{DVec2, DVec3, DVec4};
 
+use super::counted;
 use super::faces::{Drawn, Faces, ranks};
-use crate::Document;
-use crate::geometry::counted;
+use crate::document::Document;
 
 /// Values at the corners of the last level.
 struct Set<V> {

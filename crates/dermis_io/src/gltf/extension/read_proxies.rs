@@ -3,8 +3,9 @@
 use dermis::rig::ProxyBones;
 use dermis::{BoneId, Skin};
 
-use super::accessor::{Accessors, Count};
-use crate::{Fault, ProxyRecord};
+use super::ProxyRecord;
+use crate::Fault;
+use crate::gltf::read::accessor::{Accessors, Count};
 
 /// The record with bones in the place of joints; the error is a joint that is not there.
 pub(super) fn with_bones(mut record: ProxyRecord, bones: &[BoneId]) -> Result<ProxyRecord, u16> {

@@ -3,18 +3,18 @@
 mod drawn;
 mod faces;
 
-use dermis::measure::Cost;
-use dermis::mesh::{MeshError, Polygons};
-use dermis::skin::{Correction, Delta};
-use dermis::subdiv::{
+use crate::measure::Cost;
+use crate::mesh::{MeshError, Polygons};
+use crate::skin::{Correction, Delta};
+use crate::subdiv::{
     AttributeRule, QuadOptions, Scheme, Subdivision, SubdivisionError, SubdivisionOptions,
     subdivide,
 };
-use dermis::{Skin, TriMesh};
+use crate::{Skin, TriMesh};
 use glam::DVec3;
 use serde::Serialize;
 
-use crate::{BoundsRecord, Document, Frame, SkinRecord};
+use super::{BoundsRecord, Document, Frame, SkinRecord};
 use drawn::draw;
 use faces::Faces;
 
@@ -146,7 +146,6 @@ impl Document {
                 .collect()
         });
         let record = self.record.as_ref().map(|record| SkinRecord {
-            max_influences: (skin.as_ref()).map_or(0, |skin| skin.program.max_influences()),
             training: None,
             held_out: None,
             fallback: None,
@@ -236,7 +235,7 @@ fn finer_shape(shape: &Correction<DVec3>, subdivision: &Subdivision) -> Correcti
 
 impl Faces {
     /// Spheres that hold the finer parts.
-    fn bounds(&self, bounds: &BoundsRecord, draw: &dermis::mesh::DrawMesh) -> BoundsRecord {
+    fn bounds(&self, bounds: &BoundsRecord, draw: &crate::mesh::DrawMesh) -> BoundsRecord {
         let shared = self.parts_that_share_points(draw);
         let mut bounds = bounds.clone();
         for (part, shared) in bounds.parts.iter_mut().zip(shared) {
@@ -247,5 +246,13 @@ impl Faces {
             }
         }
         bounds
+    }
+}
+
+/// A note about a number of things: `1 face is`, `3 faces are`.
+fn counted(count: usize, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one} is"),
+        _ => format!("{count} {many} are"),
     }
 }

@@ -1,12 +1,12 @@
 //! The faces of a document, with the drawn vertex of every corner.
 
-use dermis::Rows;
-use dermis::mesh::{DrawMesh, MeshError, Polygons};
-use dermis::subdiv::{Cage, Scheme, pair_triangles};
+use crate::Rows;
+use crate::mesh::{DrawMesh, MeshError, Polygons};
+use crate::subdiv::{Cage, Scheme, pair_triangles};
 
+use super::counted;
 use super::{SubdivideError, SubdivideOptions};
-use crate::Document;
-use crate::geometry::counted;
+use crate::document::Document;
 
 /// Faces with more corners are cut into triangles: every new point of a face would be a sum of them all.
 const MOST_CORNERS: usize = 64;
@@ -155,7 +155,7 @@ impl Faces {
             self.cage
                 .crease_splits(&numbers, options.crease_sharpness)?;
         }
-        let is_crease = |edge: &&dermis::subdiv::Edge| !edge.is_border() && edge.sharpness > 0.0;
+        let is_crease = |edge: &&crate::subdiv::Edge| !edge.is_border() && edge.sharpness > 0.0;
         self.crease_count = self.cage.edges().iter().filter(is_crease).count();
         Ok(())
     }

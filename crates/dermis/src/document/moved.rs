@@ -1,12 +1,12 @@
 //! A whole document scaled, turned and put elsewhere.
 
-use dermis::mesh::MeshError;
-use dermis::rig::Similarity;
-use dermis::skin::SkinError;
-use dermis::{Pose, Skeleton, TriMesh};
+use crate::mesh::MeshError;
+use crate::rig::Similarity;
+use crate::skin::SkinError;
+use crate::{Pose, Skeleton, TriMesh};
 use glam::{DVec3, Vec3};
 
-use crate::{Document, Frame};
+use super::{Document, Frame};
 
 /// Why a document cannot be moved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
