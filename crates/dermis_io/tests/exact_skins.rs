@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use dermis::fit::plain_fallback;
+use dermis::fit::{PseudoBoneOptions, fit_pseudo_bones, plain_fallback};
 use dermis::mesh::DrawMesh;
 use dermis::progress::Silent;
-use dermis::rig::{DerivedBone, DerivedMotion, JointStatistics, joint_statistics};
+use dermis::rig::{Channel, DerivedBone, DerivedMotion, JointStatistics, joint_statistics};
 use dermis::skin::{
     DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram, PlacedBones,
     PlayableOptions, PoseClip, SsdProgram, to_playable,
 };
-use dermis::synth::{Tube, TubeOptions, tube};
-use dermis::{BoneId, Pose, Skin, VertexProgram};
+use dermis::synth::{ArmOptions, Tube, TubeOptions, arm, tube};
+use dermis::{BoneId, Clip, Pose, Skin, VertexProgram};
 use dermis_io::gltf::{GltfOptions, read, to_glb};
 use dermis_io::{Document, FallbackError, SkinRecord};
 use glam::{DAffine3, DQuat, DVec3, DVec4};
@@ -517,5 +517,46 @@ fn normals_follow_a_rest_mesh_that_was_fitted() {
             found.distance(turn * leaning) < 1e-6,
             "turned alike: {found}"
         );
+    }
+}
+
+#[test]
+fn the_writer_bakes_derived_bones_into_a_clip_of_the_posed_ones() {
+    let set = arm(&ArmOptions::default()).examples;
+    let training: Vec<usize> = (0..set.examples().len()).collect();
+    let options = PseudoBoneOptions::default();
+    let fitted = fit_pseudo_bones(&set, &training, &options, &Silent).expect("it fits");
+    let skin = fitted.skin;
+    let posed = skin.posed_bone_count();
+    assert!(posed < skin.skeleton.bone_count(), "some bones are derived");
+    let poses: Vec<Pose> = set.examples().iter().map(|e| e.pose.clone()).collect();
+    let clip = Clip::from_poses("arm", set.skeleton(), &poses, 24.0).expect("rigid poses");
+    let document = Document {
+        mesh: set.rest().clone(),
+        skin: Some(skin.clone()),
+        clips: vec![clip.clone()],
+        ..Document::default()
+    };
+    let back = round_trip(&document);
+    let moves_derived =
+        |channel: &Channel| channel.bone().is_some_and(|bone| bone.index() >= posed);
+    let channels = &back.clips[0].channels;
+    assert!(channels.iter().any(moves_derived), "they have keys");
+    // A player without pose programs shows the same.
+    let plain = back
+        .skin
+        .as_ref()
+        .expect("it has a skin")
+        .without_pose_program();
+    let diagonal = set.rest().bounds().diagonal();
+    for time in [0.0, 0.4, 1.0] {
+        let shown = plain.evaluate(&plain.sample(&back.clips[0], time));
+        let wanted = skin.evaluate(&skin.sample(&clip, time));
+        let pairs = shown
+            .expect("it fits")
+            .into_iter()
+            .zip(wanted.expect("it fits"));
+        let off = pairs.map(|(a, b)| a.distance(b)).fold(0.0, f64::max) / diagonal;
+        assert!(off < 1e-4, "{off} of the diagonal at {time} s");
     }
 }
