@@ -1,10 +1,10 @@
 //! Reads and writes the files that dermis works on.
 
-mod atomic;
 mod bounds_record;
 mod document;
 mod driver_record;
 mod error;
+mod files;
 mod format;
 mod geometry;
 pub mod gltf;
@@ -19,11 +19,11 @@ mod record;
 mod sequence;
 mod subdivided;
 
-pub use atomic::write_file;
 pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
 pub use document::{Document, FileFacts, Frame};
 pub use driver_record::{ControlRecord, DriverRecord};
 pub use error::{Fault, IoError};
+pub use files::{Transaction, abandon_writes, read_file, write_file};
 pub use format::{Format, WriteOptions, read, read_points, write};
 pub use materials::{Image, Materials};
 pub use moved::MoveError;

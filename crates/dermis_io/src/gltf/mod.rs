@@ -2,8 +2,9 @@
 
 mod names;
 mod read;
+mod uri;
 mod write;
 
 pub use read::read;
-pub(crate) use write::plain_program;
-pub use write::{GltfOptions, to_glb, write};
+pub use write::{GltfOptions, to_glb};
+pub(crate) use write::{add, plain_program};

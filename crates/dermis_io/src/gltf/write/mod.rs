@@ -10,6 +10,7 @@
 //! length, colours outside 0 to 1, key times that fall together in single precision. The same
 //! document always gives the same bytes.
 
+mod buffer_name;
 mod builder;
 mod check;
 mod clips;
@@ -24,4 +25,5 @@ mod rig;
 mod weights;
 
 pub(crate) use check::plain_program;
-pub use file::{GltfOptions, to_glb, write};
+pub(crate) use file::add;
+pub use file::{GltfOptions, to_glb};
