@@ -222,10 +222,11 @@ fn on_a_small_disk(scratch: &Scratch, blocks: u64, arguments: &str) -> Run {
 #[test]
 fn a_full_disk_leaves_every_old_file_as_it_was() {
     let scratch = folder();
+    scratch.put("triangle.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     let size = |name: &str| std::fs::metadata(scratch.at(name)).expect("there").len();
     for (command, first, last) in [
         (
-            "convert tube.npz hero.gltf --quiet",
+            "convert triangle.obj hero.gltf --quiet",
             "hero.bin",
             "hero.gltf",
         ),
@@ -237,12 +238,14 @@ fn a_full_disk_leaves_every_old_file_as_it_was() {
     ] {
         scratch.dermis(command).done();
         let (small, large) = (size(first), size(last));
-        assert!(small + 2048 < large, "{first} {small}, {last} {large}");
+        // Enough for the first file and not for the last.
+        let blocks = small / 512 + 1;
+        assert!(512 * blocks < large, "{first} {small}, {last} {large}");
         // Old files of another content, as an earlier run would have left them.
         let text = std::fs::read(scratch.at(first)).expect("there");
         scratch.put(first, [&text[..], b"old"].concat());
         let before = snapshot(&scratch);
-        let run = on_a_small_disk(&scratch, (small + large) / 1024, command);
+        let run = on_a_small_disk(&scratch, blocks, command);
         assert_refused(&run, &[last, "cannot be written", "File too large"]);
         assert!(snapshot(&scratch) == before, "{command}: all as it was");
     }
@@ -357,13 +360,20 @@ fn what_a_killed_program_left_goes_with_the_next_run_and_no_running_one_is_distu
 #[test]
 fn a_comparison_that_fails_leaves_no_page() {
     let scratch = folder();
+    let mut huge = tube_document(&SMALL_TUBE);
+    for frame in &mut huge.frames {
+        for position in &mut frame.positions {
+            *position *= 1e39;
+        }
+    }
+    let positions = huge.mesh.positions().iter().map(|p| *p * 1e39).collect();
+    huge.mesh = huge.mesh.with_positions(positions).expect("a larger tube");
+    scratch.write("huge.npz", &huge);
     scratch.put("page.html", "of an earlier run");
     let before = snapshot(&scratch);
-    // More proxies than the tube has vertices.
-    let run = scratch.dermis(
-        "compare tube.npz --methods rotational-regression --proxy-bones 2000 --hold-out none \
-         --report page.html --save skins --quiet",
-    );
+    // No skin of it fits into the numbers of a player.
+    let run = scratch
+        .dermis("compare huge.npz --methods ssd,mwe --report page.html --save skins --quiet");
     assert_refused(&run, &["no method could be fitted"]);
     assert!(snapshot(&scratch) == before, "the old page, no skin");
 }
