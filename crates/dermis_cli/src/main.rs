@@ -75,8 +75,7 @@ fn main() -> ExitCode {
         // `dermis bounds x.glb | head -1`: what was asked for was read.
         Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            talk.clear();
-            eprintln!("error: {}", one_sentence(&error));
+            talk.last_word(format!("error: {}", one_sentence(&error)));
             ExitCode::from(2)
         }
     }

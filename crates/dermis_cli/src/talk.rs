@@ -1,37 +1,63 @@
 //! What people hear while work goes on: progress bars and remarks, on stderr; and how they stop it.
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use anyhow::bail;
 use dermis::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+/// How long work may take to notice that it was stopped before the program ends without it.
+const PATIENCE: Duration = Duration::from_millis(700);
+
 /// The voice of the program.
+#[derive(Clone)]
 pub(crate) struct Talk {
     quiet: bool,
-    bar: Mutex<Option<(String, ProgressBar)>>,
-    stopped: Arc<AtomicBool>,
+    bar: Arc<Mutex<Option<(String, ProgressBar)>>>,
+    stop: Arc<Stop>,
+}
+
+/// What the user and the work have to say about stopping.
+#[derive(Default)]
+struct Stop {
+    asked: AtomicBool,
+    /// Whether the work comes to an end by itself, with a result.
+    finishes: AtomicBool,
+    /// What would have kept a result.
+    advice: OnceLock<&'static str>,
+    /// Held by whoever says the last sentence, for ever.
+    last_word: Mutex<()>,
 }
 
 impl Talk {
     pub(crate) fn new(quiet: bool) -> Self {
         Self {
             quiet,
-            bar: Mutex::new(None),
-            stopped: Arc::new(AtomicBool::new(false)),
+            bar: Arc::default(),
+            stop: Arc::default(),
         }
     }
 
-    /// Lets Ctrl-C end the work at the next safe place; a second one ends it at once.
+    /// Lets Ctrl-C end the work at the next safe place, or anywhere when that is too far; a second one ends it at
+    /// once.
     pub(crate) fn listen_for_ctrl_c(&self) {
-        let stopped = Arc::clone(&self.stopped);
+        let talk = self.clone();
         let handled = ctrlc::set_handler(move || {
-            if stopped.swap(true, Ordering::Relaxed) {
-                std::process::exit(2);
+            if talk.stop.asked.swap(true, Ordering::Relaxed) {
+                talk.end_now();
             }
+            // Not here: while this waits, a second Ctrl-C is not heard.
+            let talk = talk.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(PATIENCE);
+                if !talk.stop.finishes.load(Ordering::Relaxed) {
+                    talk.end_now();
+                }
+            });
         });
         if handled.is_err() {
             self.remark("Ctrl-C cannot be caught here and will end the work at once");
@@ -58,6 +84,27 @@ impl Talk {
         }
     }
 
+    /// Says which files there are now.
+    pub(crate) fn remark_written(&self, files: &[PathBuf]) {
+        match files {
+            [] => {}
+            [file] => self.remark(format!("wrote {}", file.display())),
+            [first, second] => {
+                self.remark(format!(
+                    "wrote {} and {}",
+                    first.display(),
+                    second.display()
+                ));
+            }
+            [first, .., last] => self.remark(format!(
+                "wrote {} files, {} to {}",
+                files.len(),
+                first.display(),
+                last.display()
+            )),
+        }
+    }
+
     /// Takes the progress bar off the screen.
     pub(crate) fn clear(&self) {
         if let Ok(mut bar) = self.bar.lock()
@@ -69,15 +116,49 @@ impl Talk {
 
     /// True when the user has asked to stop.
     pub(crate) fn was_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.stop.asked.load(Ordering::Relaxed)
     }
 
     /// Fails when the user has asked to stop: called before anything is written.
     pub(crate) fn check_stopped(&self) -> anyhow::Result<()> {
         if self.was_stopped() {
-            bail!("stopped; nothing was written");
+            bail!(self.nothing_written());
         }
         Ok(())
+    }
+
+    /// From now on, work that is stopped is waited for: it ends soon, with a result to keep.
+    pub(crate) fn finish_when_stopped(&self) {
+        self.stop.finishes.store(true, Ordering::Relaxed);
+    }
+
+    /// What to tell someone who stops the work and may have wanted to keep something.
+    pub(crate) fn advise_when_stopped(&self, advice: &'static str) {
+        // The first advice stays.
+        let _ = self.stop.advice.set(advice);
+    }
+
+    fn nothing_written(&self) -> String {
+        let advice = self.stop.advice.get();
+        let advice = advice.map_or(String::new(), |advice| format!(" ({advice})"));
+        format!("stopped; nothing was written{advice}")
+    }
+
+    /// Ends the program wherever its work is; nothing stays half-written.
+    fn end_now(&self) -> ! {
+        let sentence = match dermis_io::abandon_writes() {
+            true => self.nothing_written(),
+            false => "stopped; what it wrote before is whole".to_owned(),
+        };
+        self.last_word(format!("error: {sentence}"));
+        std::process::exit(2);
+    }
+
+    /// Says the last sentence of the program, which only one thread may do: others wait here for the end.
+    pub(crate) fn last_word(&self, text: impl AsRef<str>) {
+        std::mem::forget(self.stop.last_word.lock());
+        self.clear();
+        let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
     }
 }
 

@@ -1,4 +1,4 @@
-//! Ctrl-C ends a long fit soon, and leaves nothing half done.
+//! Ctrl-C ends any work soon, and leaves nothing half done.
 
 #![cfg(unix)]
 
@@ -133,6 +133,58 @@ fn ctrl_c_with_a_checkpoint_keeps_the_best_so_far() {
         ["flag.npz", "report.html", "skin.glb"],
         "all that was asked for, no .part"
     );
+}
+
+#[test]
+fn ctrl_c_stops_a_conversion_and_leaves_no_file() {
+    let scratch = Scratch::new();
+    let tube = tube_document(&TubeOptions {
+        ring_count: 60,
+        segment_count: 40,
+        bone_count: 12,
+        example_count: 24,
+    });
+    scratch.write("tube.npz", &tube);
+    scratch.dermis("convert tube.npz tube.glb --quiet").done();
+    let before = scratch.files();
+    for (command, signal) in [
+        // Thousands of frames, baked and written one by one.
+        (
+            "convert tube.glb frames/#.obj --clip poses --fps 3000",
+            "-INT",
+        ),
+        (
+            "eval tube.glb --clip poses --fps 3000 -o frames.obj",
+            "-TERM",
+        ),
+    ] {
+        let output = stopped(&scratch, command, signal);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "an exit, no crash: {said}");
+        assert_eq!(
+            said, "error: stopped; nothing was written\n",
+            "one sentence of {command}"
+        );
+        assert_eq!(scratch.files(), before, "no frame, no .part");
+        assert!(!scratch.at("frames").exists(), "no folder");
+    }
+}
+
+#[test]
+fn ctrl_c_stops_work_that_never_looks_up() {
+    let scratch = Scratch::new();
+    scratch.write("tube.npz", &tube_document(&common::SMALL_TUBE));
+    // Nobody reads from the pipe, so the program waits inside the system, with a buffer written aside.
+    let made = Command::new("mkfifo").arg(scratch.at("out.gltf")).status();
+    assert!(made.expect("mkfifo starts").success(), "a pipe");
+    let output = stopped(&scratch, "convert tube.npz out.gltf", "-INT");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "an exit, no crash: {said}");
+    assert!(
+        said.ends_with("error: stopped; nothing was written\n"),
+        "{said}"
+    );
+    assert_eq!(scratch.files(), ["out.gltf", "tube.npz"], "no .part");
 }
 
 /// A folder with a flag, and its frames.

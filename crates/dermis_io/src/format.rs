@@ -16,7 +16,7 @@ use crate::obj::{self, ObjWriter};
 use crate::ply::{self, PlyEncoding, PlyWriter};
 use crate::point_cache::{self, PointCache};
 use crate::sequence::{self, SequenceOptions};
-use crate::{Document, Fault, IoError, npz, write_file};
+use crate::{Document, Fault, IoError, Transaction, npz, read_file};
 
 /// The formats that dermis reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -224,7 +224,7 @@ impl FileBytes {
             path: path.to_owned(),
             source,
         };
-        let bytes = std::fs::read(path).map_err(error)?;
+        let bytes = read_file(path).map_err(error)?;
         let size_on_disk = bytes.len() as u64;
         let bytes = if is_packed(path) {
             unpack(&bytes).map_err(|fault| fault.in_file(path))?
@@ -262,10 +262,7 @@ fn pack(bytes: &[u8]) -> Vec<u8> {
 
 /// Writes a document as the format that the file's name asks for, and returns the files written.
 ///
-/// Frames of a document go to `.obj` and `.ply` as one file each: `out.obj` becomes
-/// `out_0001.obj` and so on, unless the name itself has a place for the number, as in
-/// `out.####.obj` or `out.%04d.obj`. A single frame needs no number. Without frames the rest mesh
-/// is written. Point caches take all frames, or the rest mesh as their only one.
+/// All of them or, when one cannot be written, none; see [`Transaction::add_document`].
 ///
 /// # Errors
 /// [`IoError::Write`], and [`IoError::Content`] when the format cannot hold the document.
@@ -274,89 +271,108 @@ pub fn write(
     document: &Document,
     options: &WriteOptions,
 ) -> Result<Vec<PathBuf>, IoError> {
-    let vertex_count = document.mesh.vertex_count();
-    if let Some(frame) = document
-        .frames
-        .iter()
-        .find(|f| f.positions.len() != vertex_count)
-    {
-        let expected = format!("{vertex_count} positions");
-        let element = format!("frame {}", frame.name);
-        let found = frame.positions.len().to_string();
-        return Err(Fault::malformed(element, expected, found).in_file(path));
-    }
-    let format = Format::of(path)?;
-    let moving = !document.frames.is_empty();
-    let frames = || -> Vec<&[DVec3]> {
-        match document.frames.as_slice() {
-            [] => vec![document.mesh.positions()],
-            frames => frames.iter().map(|f| f.positions.as_slice()).collect(),
-        }
-    };
-    let one = |bytes: Result<Vec<u8>, Fault>| {
-        let bytes = bytes.map_err(|fault| fault.in_file(path))?;
-        write_file(path, &bytes)?;
-        Ok(vec![path.to_owned()])
-    };
-    match format {
-        Format::Glb | Format::Gltf => {
-            gltf::write(path, document, &options.gltf)?;
-            let mut files = vec![path.to_owned()];
-            let buffer = path.with_extension("bin");
-            if format == Format::Gltf && buffer.is_file() {
-                files.push(buffer);
-            }
-            Ok(files)
-        }
-        Format::Npz => one(npz::write(document)),
-        Format::Pc2 => one(point_cache::write_pc2(&frames())),
-        Format::Mdd => one(point_cache::write_mdd(
-            &frames(),
-            document.frames_per_second,
-        )),
-        Format::Obj => {
-            let writer = ObjWriter::new(document, !moving);
-            write_numbered(path, &frames(), |p| writer.to_bytes(p))
-        }
-        Format::Ply => {
-            let writer = PlyWriter::new(document, options.ply, !moving);
-            write_numbered(path, &frames(), |p| writer.to_bytes(p))
-        }
-    }
+    let mut files = Transaction::new();
+    let names = files.add_document(path, document, options)?;
+    files.commit()?;
+    Ok(names)
 }
 
-/// Writes one file per frame, or one file under the plain name when there is only one.
-fn write_numbered(
-    path: &Path,
-    frames: &[&[DVec3]],
-    to_bytes: impl Fn(&[DVec3]) -> Vec<u8>,
-) -> Result<Vec<PathBuf>, IoError> {
-    let mut files = Vec::with_capacity(frames.len());
-    for (k, positions) in frames.iter().enumerate() {
-        let file = match sequence::NumberedName::of(path) {
-            Some(pattern) => pattern.with_number(k + 1),
-            None if frames.len() > 1 => numbered(path, k + 1, frames.len()),
-            None => path.to_owned(),
+impl Transaction {
+    /// Adds a document as the format that the file's name asks for, and returns the names of its files.
+    ///
+    /// Frames of a document go to `.obj` and `.ply` as one file each: `out.obj` becomes
+    /// `out_0001.obj` and so on, unless the name itself has a place for the number, as in
+    /// `out.####.obj` or `out.%04d.obj`. A single frame needs no number. Without frames the rest mesh
+    /// is written. Point caches take all frames, or the rest mesh as their only one. Beside `out.gltf` there is
+    /// its buffer, `out.bin`; when a file of that name belongs to something else, `out_1.bin` and so on.
+    ///
+    /// # Errors
+    /// [`IoError::Write`], and [`IoError::Content`] when the format cannot hold the document.
+    pub fn add_document(
+        &mut self,
+        path: &Path,
+        document: &Document,
+        options: &WriteOptions,
+    ) -> Result<Vec<PathBuf>, IoError> {
+        let vertex_count = document.mesh.vertex_count();
+        if let Some(frame) = document
+            .frames
+            .iter()
+            .find(|f| f.positions.len() != vertex_count)
+        {
+            let expected = format!("{vertex_count} positions");
+            let element = format!("frame {}", frame.name);
+            let found = frame.positions.len().to_string();
+            return Err(Fault::malformed(element, expected, found).in_file(path));
+        }
+        let format = Format::of(path)?;
+        let moving = !document.frames.is_empty();
+        let frames = || -> Vec<&[DVec3]> {
+            match document.frames.as_slice() {
+                [] => vec![document.mesh.positions()],
+                frames => frames.iter().map(|f| f.positions.as_slice()).collect(),
+            }
         };
-        let bytes = to_bytes(positions);
-        let bytes = if is_packed(&file) {
-            pack(&bytes)
-        } else {
-            bytes
+        let one = match format {
+            Format::Glb | Format::Gltf => return gltf::add(self, path, document, &options.gltf),
+            Format::Obj => {
+                let writer = ObjWriter::new(document, !moving);
+                return self.add_numbered(path, &frames(), |p| writer.to_bytes(p));
+            }
+            Format::Ply => {
+                let writer = PlyWriter::new(document, options.ply, !moving);
+                return self.add_numbered(path, &frames(), |p| writer.to_bytes(p));
+            }
+            Format::Npz => npz::write(document),
+            Format::Pc2 => point_cache::write_pc2(&frames()),
+            Format::Mdd => point_cache::write_mdd(&frames(), document.frames_per_second),
         };
-        write_file(&file, &bytes)?;
-        files.push(file);
+        self.add(path, &one.map_err(|fault| fault.in_file(path))?)?;
+        Ok(vec![path.to_owned()])
     }
-    Ok(files)
+
+    /// Adds one file per frame, or one file under the plain name when there is only one.
+    fn add_numbered(
+        &mut self,
+        path: &Path,
+        frames: &[&[DVec3]],
+        to_bytes: impl Fn(&[DVec3]) -> Vec<u8>,
+    ) -> Result<Vec<PathBuf>, IoError> {
+        let mut files = Vec::with_capacity(frames.len());
+        for (k, positions) in frames.iter().enumerate() {
+            let file = match sequence::NumberedName::of(path) {
+                Some(pattern) => pattern.with_number(k + 1),
+                None if frames.len() > 1 => numbered(path, k + 1, frames.len()),
+                None => path.to_owned(),
+            };
+            let bytes = to_bytes(positions);
+            let bytes = if is_packed(&file) {
+                pack(&bytes)
+            } else {
+                bytes
+            };
+            self.add(&file, &bytes)?;
+            files.push(file);
+        }
+        Ok(files)
+    }
 }
 
 /// `out.obj` to `out_0001.obj`, with as many digits as the last number needs.
 fn numbered(path: &Path, number: usize, last: usize) -> PathBuf {
     let digits = last.to_string().len().max(4);
-    let stem = stem(path);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let extensions = &name[stem.len()..];
-    path.with_file_name(format!("{stem}_{number:0digits$}{extensions}"))
+    let packed = path.extension().filter(|_| is_packed(path));
+    let plain = match packed {
+        Some(_) => path.with_extension(""),
+        None => path.to_owned(),
+    };
+    let mut name = plain.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("_{number:0digits$}"));
+    for extension in plain.extension().into_iter().chain(packed) {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 #[cfg(test)]

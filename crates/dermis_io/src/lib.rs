@@ -1,7 +1,7 @@
 //! Reads and writes the files that dermis works on.
 
-mod atomic;
 mod error;
+mod files;
 mod format;
 mod geometry;
 pub mod gltf;
@@ -11,12 +11,12 @@ mod ply;
 mod point_cache;
 mod sequence;
 
-pub use atomic::write_file;
 pub use dermis::document::{
     AssumedPoses, BoundsRecord, Document, FallbackError, FileFacts, Frame, Image, LevelFacts,
     Materials, MoveError, PartBounds, SkinRecord, SubdivideError, SubdivideOptions, Subdivided,
 };
 pub use error::{Fault, IoError};
+pub use files::{Transaction, abandon_writes, read_file, write_file};
 pub use format::{Format, WriteOptions, read, read_points, write};
 pub use ply::PlyEncoding;
 pub use sequence::{SequenceOptions, natural_order, read_inputs};

@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 
 use clients::{Shown, assert_valid, blender_positions, largest_distance, three_positions};
 use dermis::VertexProgram;
-use dermis_io::Document;
-use dermis_io::gltf::{GltfOptions, to_glb, write};
+use dermis_io::gltf::{GltfOptions, to_glb};
+use dermis_io::{Document, WriteOptions};
 use documents::{WIDE_ATTRIBUTE, corrected, documents, point_cloud};
 use glam::DVec3;
 
@@ -31,7 +31,7 @@ const TOLERANCE: f64 = 1e-5;
 
 fn write_into(folder: &Path, name: &str, document: &Document) -> PathBuf {
     let path = folder.join(name);
-    write(&path, document, &GltfOptions::default()).expect("the document is sound");
+    dermis_io::write(&path, document, &WriteOptions::default()).expect("the document is sound");
     path
 }
 

@@ -1,12 +1,12 @@
 //! `dermis compare`: every method on the same examples.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use dermis::compare::{CompareOptions, Comparison, compare};
 use dermis::fit::{Method, ProxyCount};
-use dermis_io::{IoError, WriteOptions};
+use dermis_io::{IoError, Transaction, WriteOptions};
 
 use super::compare_decompositions;
 use super::fit::skin_document;
@@ -50,7 +50,11 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         ..CompareOptions::default()
     };
     let comparison = compare(set, &split, &methods, &options, talk)?;
-    let page = match &args.report {
+    let failed = (comparison.rows.iter())
+        .find_map(|row| row.outcome.as_ref().err())
+        .filter(|_| comparison.compared().next().is_none());
+    // A page of reasons is no comparison.
+    let page = match args.report.as_ref().filter(|_| failed.is_none()) {
         Some(path) => {
             let command = report::command_line();
             let page = report::compare_html(&prepared, &comparison, args.up, &command, talk)?;
@@ -59,31 +63,28 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         None => None,
     };
     talk.check_stopped()?;
-    if let Some(folder) = &args.save {
-        save(&prepared, &comparison, folder, talk)?;
-    }
+    let mut files = Transaction::new();
+    let mut written = match &args.save {
+        Some(folder) => add_skins(&mut files, &prepared, &comparison, folder, talk)?,
+        None => Vec::new(),
+    };
     if let Some((path, page)) = &page {
-        dermis_io::write_file(path, page.as_bytes())?;
+        files.add(path, page.as_bytes())?;
+        written.push((*path).clone());
     }
+    files.commit()?;
     talk.clear();
     let text = match args.json {
         true => report::compare_json(set, &comparison)?,
         false => report::compare_table(set, &comparison),
     };
     writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
-    if let Some(path) = &args.report {
+    for path in &written {
         talk.remark(format!("wrote {}", path.display()));
     }
-    // A table of reasons is no comparison.
-    match comparison
-        .rows
-        .iter()
-        .find_map(|row| row.outcome.as_ref().err())
-    {
-        Some(reason) if comparison.compared().next().is_none() => {
-            Err(anyhow::anyhow!("no method could be fitted: {reason}"))
-        }
-        _ => Ok(Outcome::Done),
+    match failed {
+        Some(reason) => bail!("no method could be fitted: {reason}"),
+        None => Ok(Outcome::Done),
     }
 }
 
@@ -136,23 +137,25 @@ fn refuse_flags_without_their_method(args: &CompareArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes every skin that there is. One that its format cannot hold does not keep the others back.
-fn save(
+/// Adds every skin that there is to the files to write. One that its format cannot hold does not keep the others back.
+fn add_skins(
+    files: &mut Transaction,
     prepared: &Prepared,
     comparison: &Comparison,
     folder: &Path,
     talk: &Talk,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<PathBuf>> {
+    let mut written = Vec::new();
     for (row, compared) in comparison.compared() {
         let path = folder.join(format!("{}.glb", row.label));
         let document = skin_document(prepared, &row.method, &compared.report, false, talk)?;
-        match dermis_io::write(&path, &document, &WriteOptions::default()) {
-            Ok(_) => talk.remark(format!("wrote {}", path.display())),
+        match files.add_document(&path, &document, &WriteOptions::default()) {
+            Ok(names) => written.extend(names),
             Err(IoError::Content { fault, .. }) => {
                 talk.remark(format!("note: {} is not written: {fault}", path.display()));
             }
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(())
+    Ok(written)
 }

@@ -26,7 +26,12 @@ pub(super) fn run(args: &CompareArgs, bone_count: usize, talk: &Talk) -> anyhow:
         read_animation(&inputs.inputs, &inputs.sequence, inputs.fps, talk)?;
     let found = compare_decompositions(&animation, &options, &Decomposer::all(), talk)
         .with_context(|| look.path.display().to_string())?;
-    if let Some(path) = &args.report {
+    let failed = (found.rows.iter())
+        .find_map(|row| row.outcome.as_ref().err())
+        .filter(|_| found.decomposed().next().is_none());
+    // A page of reasons is no comparison.
+    let report = args.report.as_ref().filter(|_| failed.is_none());
+    if let Some(path) = report {
         let command = report::command_line();
         let page = report::decompositions_html(&animation, &found, args.up, &command, talk)?;
         talk.check_stopped()?;
@@ -38,14 +43,11 @@ pub(super) fn run(args: &CompareArgs, bone_count: usize, talk: &Talk) -> anyhow:
         false => report::decompositions_table(&animation, &found),
     };
     writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
-    if let Some(path) = &args.report {
+    if let Some(path) = report {
         talk.remark(format!("wrote {}", path.display()));
     }
-    // A table of reasons is no comparison.
-    match found.rows.iter().find_map(|row| row.outcome.as_ref().err()) {
-        Some(reason) if found.decomposed().next().is_none() => {
-            bail!("the animation could not be decomposed: {reason}")
-        }
-        _ => Ok(Outcome::Done),
+    match failed {
+        Some(reason) => bail!("the animation could not be decomposed: {reason}"),
+        None => Ok(Outcome::Done),
     }
 }

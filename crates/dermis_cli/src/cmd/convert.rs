@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
         prepare_for_gltf(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
-        bake_clip(&mut document, args.clip.as_deref(), args.fps)?;
+        bake_clip(&mut document, args.clip.as_deref(), args.fps, talk)?;
         if matches!(format, Format::Glb | Format::Gltf) {
             keep_frames_only(&mut document);
         }
@@ -37,16 +37,7 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         ..WriteOptions::default()
     };
     let files = dermis_io::write(output, &document, &options)?;
-    match &files[..] {
-        [file] => talk.remark(format!("wrote {}", file.display())),
-        [first, .., last] => talk.remark(format!(
-            "wrote {} files, {} to {}",
-            files.len(),
-            first.display(),
-            last.display()
-        )),
-        [] => {}
-    }
+    talk.remark_written(&files);
     Ok(Outcome::Done)
 }
 
@@ -93,13 +84,19 @@ fn keep_frames_only(document: &mut Document) {
 }
 
 /// Replaces the frames by those of a clip.
-fn bake_clip(document: &mut Document, name: Option<&str>, fps: Option<f64>) -> anyhow::Result<()> {
+fn bake_clip(
+    document: &mut Document,
+    name: Option<&str>,
+    fps: Option<f64>,
+    talk: &Talk,
+) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
     let skin = super::skin_of(document)?;
     let fps = sampling_rate(fps, &clip, Some(skin));
     let mut frames = Vec::new();
     let mut poses = Vec::new();
     for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
+        talk.check_stopped()?;
         let pose = skin.sample(&clip, time);
         frames.push(Frame {
             name: format!("{}_{k:04}", clip.name),

@@ -1,7 +1,7 @@
 //! `dermis decompose`: a mesh animation to bones and weights.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -11,7 +11,7 @@ use dermis::fit::{
     join_bones, truncated_svd,
 };
 use dermis::skin::{Playable, PlayableOptions, PoseClip, to_playable};
-use dermis_io::{Document, Format, SkinRecord, WriteOptions};
+use dermis_io::{Document, Format, SkinRecord, Transaction, WriteOptions};
 
 use super::decompose_keep::onto_rig;
 use crate::Outcome;
@@ -65,6 +65,10 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     }
     let options = options(args)?;
     options.check()?;
+    match args.checkpoint {
+        true => talk.finish_when_stopped(),
+        false => talk.advise_when_stopped("--checkpoint would keep the best so far"),
+    }
     for path in std::iter::once(&args.output).chain(&args.report) {
         check_place(path)?;
     }
@@ -106,17 +110,19 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     };
     // Pictures take a while, and who stops them wants no skin either.
     check_checkpoint(args, talk)?;
-    write_skin(&job, look)?;
+    let mut files = Transaction::new();
+    let skin_files = add_skin(&mut files, &job, look)?;
     if let Some((path, page)) = &page {
-        dermis_io::write_file(path, page.as_bytes())?;
+        files.add(path, page.as_bytes())?;
     }
+    files.commit()?;
     talk.clear();
     let text = match args.json {
         true => report::decompose_json(&job)?,
         false => report::decompose_table(&job),
     };
     writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
-    talk.remark(format!("wrote {}", args.output.display()));
+    talk.remark_written(&skin_files);
     if let Some((path, _)) = page {
         talk.remark(format!("wrote {}", path.display()));
     }
@@ -163,10 +169,10 @@ fn from_nothing(
 
 /// Fails when the user has asked to stop and wants nothing to be kept.
 fn check_checkpoint(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<()> {
-    if talk.was_stopped() && !args.checkpoint {
-        bail!("stopped; nothing was written (--checkpoint would keep the best so far)");
+    match args.checkpoint {
+        true => Ok(()),
+        false => talk.check_stopped(),
     }
-    Ok(())
 }
 
 /// Fails where no file can be written, before the work rather than after it.
@@ -304,7 +310,11 @@ fn bound(animation: &MeshAnimation, found: &Decomposition) -> Option<f64> {
     Some(if svd.e_rms < 1e-9 { 0.0 } else { svd.e_rms })
 }
 
-fn write_skin(job: &DecomposeJob<'_>, look: Document) -> anyhow::Result<()> {
+fn add_skin(
+    files: &mut Transaction,
+    job: &DecomposeJob<'_>,
+    look: Document,
+) -> anyhow::Result<Vec<PathBuf>> {
     let document = Document {
         skin: Some(job.playable.skin.clone()),
         clips: job.playable.clips.clone(),
@@ -318,6 +328,5 @@ fn write_skin(job: &DecomposeJob<'_>, look: Document) -> anyhow::Result<()> {
         }),
         ..look
     };
-    dermis_io::write(&job.args.output, &document, &WriteOptions::default())?;
-    Ok(())
+    Ok(files.add_document(&job.args.output, &document, &WriteOptions::default())?)
 }

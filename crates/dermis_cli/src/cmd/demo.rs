@@ -7,7 +7,7 @@ use dermis::compare::{CompareOptions, compare};
 use dermis::fit::{Method, SsdOptions};
 use dermis::synth::{ArmOptions, arm};
 use dermis::{Clip, Pose, Split};
-use dermis_io::{Document, Frame, WriteOptions};
+use dermis_io::{Document, Frame, Transaction, WriteOptions};
 
 use super::fit::{Chosen, FitJob, skin_document};
 use crate::Outcome;
@@ -56,12 +56,14 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         "compare.html",
     ];
     let [examples, skin, page, png, others] = names.map(|name| args.folder.join(name));
-    dermis_io::write(&examples, &prepared.look, &WriteOptions::default())?;
     let document = skin_document(&prepared, job.method(), &fitted, false, talk)?;
-    dermis_io::write(&skin, &document, &WriteOptions::default())?;
-    dermis_io::write_file(&png, &picture)?;
-    dermis_io::write_file(&page, html.as_bytes())?;
-    dermis_io::write_file(&others, compared.as_bytes())?;
+    let mut files = Transaction::new();
+    files.add_document(&examples, &prepared.look, &WriteOptions::default())?;
+    files.add_document(&skin, &document, &WriteOptions::default())?;
+    files.add(&png, &picture)?;
+    files.add(&page, html.as_bytes())?;
+    files.add(&others, compared.as_bytes())?;
+    files.commit()?;
     talk.clear();
 
     let mut out = std::io::stdout().lock();

@@ -9,7 +9,7 @@ use dermis::fit::{
 use dermis::rig::joint_statistics;
 use dermis::skin::DualQuaternionProgram;
 use dermis::{Pose, Split, VertexProgram};
-use dermis_io::{Document, FallbackError, Format, SkinRecord, WriteOptions};
+use dermis_io::{Document, FallbackError, Format, SkinRecord, Transaction, WriteOptions};
 
 use crate::Outcome;
 use crate::args::{FitArgs, Up};
@@ -56,10 +56,12 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     talk.check_stopped()?;
     let skin = skin_document(&prepared, job.method(), &fitted, plain_exact, talk)?;
-    dermis_io::write(&args.output, &skin, &WriteOptions::default())?;
+    let mut files = Transaction::new();
+    let skin_files = files.add_document(&args.output, &skin, &WriteOptions::default())?;
     if let Some((path, page)) = page {
-        dermis_io::write_file(path, page.as_bytes())?;
+        files.add(path, page.as_bytes())?;
     }
+    files.commit()?;
     talk.clear();
     let mut out = std::io::stdout().lock();
     let text = match args.json {
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         false => report::table(&job, &fitted),
     };
     writeln!(out, "{text}").context("standard output cannot be written")?;
-    talk.remark(format!("wrote {}", args.output.display()));
+    talk.remark_written(&skin_files);
     if let Some(path) = &args.report {
         talk.remark(format!("wrote {}", path.display()));
     }

@@ -15,7 +15,7 @@ use crate::talk::Talk;
 impl Project {
     /// Reads a project and its base, and checks that they belong together.
     pub(crate) fn read(path: &Path, talk: &Talk) -> anyhow::Result<Self> {
-        let bytes = std::fs::read(path).with_context(|| {
+        let bytes = dermis_io::read_file(path).with_context(|| {
             format!(
                 "{}: the project cannot be read (`dermis psd new` begins one)",
                 path.display()

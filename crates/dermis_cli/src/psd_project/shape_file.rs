@@ -35,7 +35,7 @@ pub(crate) fn to_text(shape: &[Delta<DVec3>], vertex_count: usize) -> String {
 
 /// Reads a shape of a base with so many vertices.
 pub(crate) fn read(path: &Path, vertex_count: usize) -> anyhow::Result<Vec<Delta<DVec3>>> {
-    let bytes = std::fs::read(path)
+    let bytes = dermis_io::read_file(path)
         .with_context(|| format!("{}: the shape cannot be read", path.display()))?;
     let text = std::str::from_utf8(&bytes)
         .with_context(|| format!("{}: expected the text of a shape", path.display()))?;

@@ -3,7 +3,9 @@
 mod extension;
 mod names;
 mod read;
+mod uri;
 mod write;
 
 pub use read::read;
-pub use write::{GltfOptions, to_glb, write};
+pub(crate) use write::add;
+pub use write::{GltfOptions, to_glb};

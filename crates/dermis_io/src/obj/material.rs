@@ -31,7 +31,7 @@ pub(super) fn materials(
     let mut defined: HashMap<String, Definition> = HashMap::new();
     if !names.is_empty() {
         for library in libraries {
-            match std::fs::read(beside(obj, library)) {
+            match crate::read_file(&beside(obj, library)) {
                 Ok(bytes) => parse_library(&String::from_utf8_lossy(&bytes), &mut defined),
                 Err(error) => notes.push(format!(
                     "Material library {library} cannot be read ({error}): names are kept, colours are not."
@@ -112,7 +112,7 @@ fn add_picture(
     notes: &mut Vec<String>,
 ) -> Option<usize> {
     let path = beside(obj, name);
-    let bytes = match std::fs::read(&path) {
+    let bytes = match crate::read_file(&path) {
         Ok(bytes) => bytes,
         Err(error) => {
             notes.push(format!(

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use dermis::fit::{PsdLayer, Sculpt, SculptedShape, build_psd, sculpted_shape};
 use dermis::pose_space::Kernel;
+use dermis_io::Transaction;
 use glam::DVec3;
 
 use crate::Outcome;
@@ -64,10 +65,12 @@ pub(crate) fn run(args: &AddArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     let text = edit::with_sculpt(&project, &plan.target, &new, plan.replaced)?;
     talk.check_stopped()?;
-    // The shape first: a project never names a file that is not there.
     let shape = shape_file::to_text(&found.shape, project.skin.vertex_count());
-    dermis_io::write_file(&project.beside(&shape_path), shape.as_bytes())?;
-    dermis_io::write_file(&args.project, text.as_bytes())?;
+    let mut files = Transaction::new();
+    // The shape first: a project never names a file that is not there.
+    files.add(&project.beside(&shape_path), shape.as_bytes())?;
+    files.add(&args.project, text.as_bytes())?;
+    files.commit()?;
     if let (None, true) = (&args.falloff, plan.falloff_is_a_guess) {
         talk.remark(format!(
             "falloff {}: half the distance to the nearest other pose, since none was given",

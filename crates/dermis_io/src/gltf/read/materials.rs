@@ -92,7 +92,7 @@ fn load(
         (_, Some(view)) => (accessors.view(view, &element)?.to_vec(), None),
         (Some(uri), None) => match Resource::locate(path, uri, &element) {
             Ok(Resource::Inline { media_type, bytes }) => (bytes, media_type),
-            Ok(Resource::Beside(file)) => match std::fs::read(&file) {
+            Ok(Resource::Beside(file)) => match crate::read_file(&file) {
                 Ok(bytes) => {
                     let media_type = type_of_name(&file);
                     from_file = Some(file);

@@ -21,6 +21,7 @@ use accessor::Accessors;
 use animations::Targets;
 use bones::Bones;
 use container::Container;
+pub(in crate::gltf) use container::Resource;
 use meshes::Meshes;
 use scene::Scene;
 

@@ -1,7 +1,7 @@
 //! The whole file: which pieces a document has, and the container around them.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::gltf::binary::{Glb, Header};
 use dermis::mesh::{Ball, DrawMesh, enclosing_ball_of_balls, vertex_normals};
@@ -11,9 +11,9 @@ use gltf_json::extras::RawValue;
 use gltf_json::mesh::Primitive;
 use gltf_json::validation::Checked::Valid;
 use gltf_json::{Asset, Buffer, Index, Mesh, Node, Scene};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
+use super::buffer_name::buffer_beside;
 use super::builder::Builder;
 use super::check::check;
 use super::clips::{MorphedNode, add_clips, add_frames};
@@ -26,34 +26,39 @@ use super::rig::{Joints, add_bones, add_skin};
 use super::weights::file_rows;
 use crate::gltf::extension::SkinBlock;
 use crate::gltf::extension::write::{add_block, with_placed_proxies};
-use crate::{Document, Fault, IoError};
+use crate::gltf::uri::uri_of_name;
+use crate::{Document, Fault, IoError, Transaction};
 
 /// How to write glTF.
 #[derive(Debug, Clone, Default)]
 pub struct GltfOptions {}
 
-/// Writes a document as `.glb`, or as `.gltf` with a `.bin` beside it.
-///
-/// Both files are whole or not there; the `.bin` takes its name first, so that a `.gltf` never
-/// names a buffer that does not exist.
+/// Adds a document to the files to write as `.glb`, or as `.gltf` with a `.bin` beside it, and returns their names.
 ///
 /// # Errors
 /// [`IoError::Write`], and [`IoError::Content`] for a document that glTF cannot hold or that
 /// disagrees with itself.
-pub fn write(path: &Path, document: &Document, options: &GltfOptions) -> Result<(), IoError> {
+pub(crate) fn add(
+    files: &mut Transaction,
+    path: &Path,
+    document: &Document,
+    options: &GltfOptions,
+) -> Result<Vec<PathBuf>, IoError> {
     let is_text = (path.extension()).is_some_and(|end| end.eq_ignore_ascii_case("gltf"));
     if !is_text {
         let bytes = to_glb(document, options).map_err(|fault| fault.in_file(path))?;
-        return crate::write_file(path, &bytes);
+        files.add(path, &bytes)?;
+        return Ok(vec![path.to_owned()]);
     }
-    let beside = path.with_extension("bin");
-    let name = beside.file_name().unwrap_or_default().to_string_lossy();
-    let (json, bytes) =
-        build(document, options, Some(&name)).map_err(|fault| fault.in_file(path))?;
+    let beside = buffer_beside(path);
+    let uri = uri_of_name(beside.file_name().unwrap_or_default());
+    let (json, bytes) = build(document, options, Some(uri)).map_err(|fault| fault.in_file(path))?;
     let mut text = serde_json::to_vec_pretty(&json).expect("JSON values have a text");
     text.push(b'\n');
-    crate::write_file(&beside, &bytes)?;
-    crate::write_file(path, &text)
+    // First the buffer: killed between the two, an old file is better than one without its buffer.
+    files.add(&beside, &bytes)?;
+    files.add(path, &text)?;
+    Ok(vec![path.to_owned(), beside])
 }
 
 /// A document as the bytes of a `.glb` file.
@@ -98,11 +103,11 @@ pub fn to_glb(document: &Document, options: &GltfOptions) -> Result<Vec<u8>, Fau
     Ok(glb.to_vec().expect("writing to memory cannot fail"))
 }
 
-/// Builds the JSON and the buffer; `buffer_name` is the file that the buffer will be in.
+/// Builds the JSON and the buffer; `buffer_uri` names the file that the buffer will be in.
 fn build(
     document: &Document,
     _options: &GltfOptions,
-    buffer_name: Option<&str>,
+    buffer_uri: Option<String>,
 ) -> Result<(Value, Vec<u8>), Fault> {
     let plain;
     let parts = if document.draw.parts.is_empty() && document.mesh.vertex_count() > 0 {
@@ -237,7 +242,7 @@ fn build(
         scene_nodes,
         looks,
         block.is_some(),
-        buffer_name,
+        buffer_uri,
     ))
 }
 
@@ -333,7 +338,7 @@ fn assemble(
     scene_nodes: Vec<Index<Node>>,
     looks: Looks,
     has_block: bool,
-    buffer_name: Option<&str>,
+    buffer_uri: Option<String>,
 ) -> (Value, Vec<u8>) {
     let Builder {
         mut root, bytes, ..
@@ -352,7 +357,7 @@ fn assemble(
     root.push(Buffer {
         byte_length: bytes.len().into(),
         name: None,
-        uri: buffer_name.map(encoded_file_name),
+        uri: buffer_uri,
         extensions: None,
         extras: None,
     });
@@ -366,16 +371,6 @@ fn assemble(
         json[name] = Value::from(objects);
     }
     (json, bytes)
-}
-
-/// A file name as a relative URI.
-fn encoded_file_name(name: &str) -> String {
-    const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
-        .remove(b'-')
-        .remove(b'.')
-        .remove(b'_')
-        .remove(b'~');
-    utf8_percent_encode(name, RESERVED).to_string()
 }
 
 #[cfg(test)]
@@ -396,8 +391,9 @@ mod tests {
 
     #[test]
     fn a_plain_triangle_is_this_json() {
-        let (json, bytes) = build(&triangle(), &GltfOptions::default(), Some("a b.bin"))
-            .expect("the document is sound");
+        let uri = Some(uri_of_name("a b.bin".as_ref()));
+        let (json, bytes) =
+            build(&triangle(), &GltfOptions::default(), uri).expect("the document is sound");
         assert_eq!(
             bytes.len(),
             36 + 36 + 8,

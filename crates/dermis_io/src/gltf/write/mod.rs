@@ -10,6 +10,7 @@
 //! length, colours outside 0 to 1, key times that fall together in single precision. The same
 //! document always gives the same bytes.
 
+mod buffer_name;
 pub(super) mod builder;
 mod check;
 mod clips;
@@ -22,4 +23,5 @@ mod normals;
 pub(super) mod rig;
 mod weights;
 
-pub use file::{GltfOptions, to_glb, write};
+pub(crate) use file::add;
+pub use file::{GltfOptions, to_glb};

@@ -1,0 +1,75 @@
+//! Reading whole files, and nothing but files.
+
+use std::fs::FileType;
+use std::io;
+use std::path::Path;
+
+/// Reads a whole file, and refuses what is no plain file (a link to one is).
+///
+/// A file may name others, and must not choose a pipe, which is waited for without end, or a device.
+/// Meshes that a user names follow the same rule: their format comes from the ending of a name, which
+/// pipes do not have.
+///
+/// # Errors
+/// The system's reason, or one that says what is there instead of a file.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    // Asked before opening, because opening a pipe waits already.
+    let kind = std::fs::metadata(path)?.file_type();
+    if !kind.is_file() {
+        let reason = format!("expected a file, found {}", name_of(kind));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    std::fs::read(path)
+}
+
+fn name_of(kind: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a pipe: save what comes out of it as a file first";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+    }
+    match kind.is_dir() {
+        true => "a folder",
+        false => "something else",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_refused_by_name() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let error = read_file(folder.path()).expect_err("no file");
+        assert_eq!(
+            error.to_string(),
+            "expected a file, found a folder",
+            "in plain words"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_refused_and_a_link_to_a_file_is_not() {
+        let error = read_file(Path::new("/dev/zero")).expect_err("it never ends");
+        assert_eq!(
+            error.to_string(),
+            "expected a file, found a device",
+            "in plain words"
+        );
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("real"), "text").expect("written");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("real", &link).expect("a link");
+        assert_eq!(read_file(&link).expect("a file"), b"text", "what it holds");
+    }
+}
