@@ -193,7 +193,11 @@ fn a_baked_clip_shows_the_same_without_the_pose_program() {
         derived: Vec::new(),
         ..skin.clone()
     };
-    for (example, time) in set.examples().iter().zip(clip.frame_times(24.0)) {
+    for (example, time) in set
+        .examples()
+        .iter()
+        .zip(clip.frame_times(24.0).expect("few frames"))
+    {
         let shown = plain
             .evaluate(&plain.sample(&baked, time))
             .expect("all bones are posed");

@@ -9,6 +9,7 @@ mod cmd;
 mod examples;
 mod influences;
 mod limits_file;
+mod memory;
 mod method_args;
 mod plan;
 mod pose_args;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if asked { 0 } else { 2 });
         }
     };
+    memory::set_limit(cli.common.limit_memory);
     let talk = Talk::new(cli.common.quiet);
     talk.listen_for_ctrl_c();
     let result = set_threads(cli.common.threads).and_then(|()| match &cli.command {
@@ -76,7 +78,7 @@ fn main() -> ExitCode {
         Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
         Err(error) => {
             talk.clear();
-            eprintln!("error: {}", one_sentence(&error));
+            eprintln!("error: {}", memory::with_flag(one_sentence(&error)));
             ExitCode::from(2)
         }
     }
