@@ -44,7 +44,8 @@
 //!
 //! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`pose_space`], [`example`],
 //! [`skin`], [`subdiv`], [`metric`] and [`bounds`] (distances and spheres over all poses), [`normal`], [`measure`],
-//! [`fit`], [`document`] (a character as files hold it), [`run`], [`compare`]; beside them [`synth`] makes characters and [`progress`] tells how far a fit is.
+//! [`fit`], [`document`] (a character as files hold it), [`run`], [`compare`]; beside them [`synth`] makes
+//! characters, [`progress`] tells how far a fit is, and [`limits`] bounds the memory that it may plan to take.
 //! Fits and measures are in `f64`. Nothing here opens a file or prints.
 //!
 //! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
@@ -55,6 +56,7 @@ pub mod compare;
 pub mod document;
 pub mod example;
 pub mod fit;
+pub mod limits;
 mod math;
 pub mod measure;
 pub mod mesh;

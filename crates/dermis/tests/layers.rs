@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up, as ARCHITECTURE.md draws them.
 const LAYERS: [&str; 19] = [
+    "limits",
     "rows",
     "par",
     "progress",

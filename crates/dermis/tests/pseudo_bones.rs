@@ -190,7 +190,11 @@ fn a_baked_clip_shows_the_same_without_the_pose_program() {
     let clip = Clip::from_poses("arm", set.skeleton(), &poses, 24.0).expect("rigid poses");
     let baked = skin.bake(&clip).expect("the clip fits");
     let plain = skin.without_pose_program();
-    for (example, time) in set.examples().iter().zip(clip.frame_times(24.0)) {
+    for (example, time) in set
+        .examples()
+        .iter()
+        .zip(clip.frame_times(24.0).expect("few frames"))
+    {
         let shown = plain
             .evaluate(&plain.sample(&baked, time))
             .expect("all bones are posed");

@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use dermis::{MeshAnimation, MeshClip};
+use dermis::{Clip, MeshAnimation, MeshClip};
 use dermis_io::Document;
 
 use crate::args::SequenceArgs;
-use crate::cmd::{read_inputs, sampling_rate};
+use crate::cmd::{read_inputs, sampled};
 use crate::talk::Talk;
 
 /// Frames per second of meshes that come without.
@@ -85,10 +85,10 @@ fn clips_of(
         bail!("{path}: expected a mesh that moves, found a skin without a clip");
     }
     let mut clips = Vec::with_capacity(document.clips.len());
-    for clip in &document.clips {
-        let frames_per_second = sampling_rate(fps, clip, Some(skin));
-        let frames = clip
-            .frame_times(frames_per_second)
+    let all: Vec<&Clip> = document.clips.iter().collect();
+    let sampled = sampled(fps, &all, skin, document)?;
+    for (clip, (frames_per_second, times)) in all.into_iter().zip(sampled) {
+        let frames = times
             .into_iter()
             .map(|time| skin.evaluate(&skin.sample(clip, time)))
             .collect::<Result<_, _>>()

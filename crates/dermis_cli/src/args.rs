@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::memory::parse_size;
 use crate::method_args::{MethodArgs, PROXIES, ProxyArgs, Target, method_keys, parse_target};
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
@@ -30,9 +31,13 @@ pub(crate) struct Cli {
 /// Options of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Threads to use; all cores unless given. The result is the same on any number.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Threads to use, at most 1024; all cores unless given. The result is the same on any number.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Most memory that a step may plan to take, such as 500M or 4G; what would take more is refused before it begins
+    /// [default: three quarters of the machine's]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) limit_memory: Option<u64>,
     /// Print results only: no progress, no remarks.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
@@ -312,7 +317,7 @@ pub(crate) struct CompareArgs {
     pub(crate) decompose: Option<usize>,
     /// With --decompose: corrections that are added to every skin for a second number; 0 for none,
     /// 10 unless given.
-    #[arg(long, value_name = "R", requires = "decompose")]
+    #[arg(long, value_name = "R", value_parser = parse_count, requires = "decompose")]
     pub(crate) rank: Option<usize>,
     /// The methods to compare, separated by commas; all unless given.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = method_keys())]
@@ -460,10 +465,10 @@ pub(crate) struct RigArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "bones")]
     pub(crate) skeleton: Option<PathBuf>,
     /// Rounds of fitting weights and solving poses in turn.
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = parse_count)]
     pub(crate) blend_rounds: usize,
     /// Rounds of fitting animation space and solving poses in turn, after those.
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = parse_count)]
     pub(crate) space_rounds: usize,
     /// Most bones that may move one vertex.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
@@ -565,7 +570,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "OTHER", requires = "skin")]
     pub(crate) against: Option<PathBuf>,
     /// Vertices of the made-up body.
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = parse_positive)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = parse_vertices)]
     pub(crate) vertices: usize,
     /// Bones that move each of its vertices.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
@@ -574,7 +579,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "B", default_value_t = 100, value_parser = parse_positive)]
     pub(crate) bones: usize,
     /// Proxy bones that it has beside them, placed from as many patches.
-    #[arg(long, value_name = "P", default_value_t = 0)]
+    #[arg(long, value_name = "P", default_value_t = 0, value_parser = parse_count)]
     pub(crate) proxies: usize,
     /// Fit the time as a sum over vertices, influences and objects instead, for each program.
     #[arg(long, conflicts_with = "skin")]
@@ -594,14 +599,40 @@ pub(crate) struct DemoArgs {
 
 fn parse_fps(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(fps) if fps > 0.0 && fps.is_finite() => Ok(fps),
-        _ => Err("expected a number above 0, such as 24".to_owned()),
+        // Beyond these the times of frames are nothing or endless in the single precision of files.
+        Ok(fps) if (1e-9..=1e9).contains(&fps) => Ok(fps),
+        _ => Err("expected a number above 0 and at most 1000000000, such as 24".to_owned()),
     }
 }
 
+/// Most that anything may be counted to on the command line, but for vertices: more bones, rounds or pictures than this
+/// are a slip of the finger. What fits a mesh and the memory is checked when these are known.
+const MOST_COUNT: usize = 1_000_000;
+
+/// A count of at least 1.
 pub(crate) fn parse_positive(text: &str) -> Result<usize, String> {
+    let expected = || format!("expected a whole number of at least 1 and at most {MOST_COUNT}");
+    parse_count(text)
+        .ok()
+        .filter(|&count| count > 0)
+        .ok_or_else(expected)
+}
+
+/// A count that may be 0.
+pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
-        Ok(count) if count > 0 => Ok(count),
-        _ => Err("expected a whole number of at least 1".to_owned()),
+        Ok(count) if count <= MOST_COUNT => Ok(count),
+        _ => Err(format!("expected a whole number of at most {MOST_COUNT}")),
+    }
+}
+
+/// A number of vertices; [`MOST_COUNT`] is a small mesh.
+fn parse_vertices(text: &str) -> Result<usize, String> {
+    match text.parse::<u32>() {
+        Ok(count) if count > 0 => Ok(count as usize),
+        _ => Err(format!(
+            "expected a whole number of at least 1 and at most {}",
+            u32::MAX
+        )),
     }
 }

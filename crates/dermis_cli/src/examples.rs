@@ -9,7 +9,7 @@ use dermis_io::Document;
 
 use crate::args::ExampleArgs;
 use crate::cmd::rig::example_meshes;
-use crate::cmd::{choose_clip, read_inputs, sampling_rate};
+use crate::cmd::{choose_clip, read_inputs, sampled};
 use crate::talk::Talk;
 
 /// Examples, and what the file around them has that a fit should keep.
@@ -199,9 +199,10 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
         bail!("{path}: has a skin but no clip, so there are no poses to fit to");
     }
     let mut poses = Vec::new();
-    for clip in &chosen {
-        let fps = sampling_rate(source.fps, clip, Some(&skin));
-        for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
+    let clips: Vec<&Clip> = chosen.iter().collect();
+    let sampled = sampled(source.fps, &clips, &skin, &document)?;
+    for (clip, (_, times)) in chosen.iter().zip(sampled) {
+        for (k, time) in times.into_iter().enumerate() {
             let pose = skin.sample(clip, time);
             document.frames.push(dermis_io::Frame {
                 name: format!("{} {k}", clip.name),

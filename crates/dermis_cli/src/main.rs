@@ -9,6 +9,7 @@ mod cmd;
 mod examples;
 mod influences;
 mod limits_file;
+mod memory;
 mod method_args;
 mod plan;
 mod pose_args;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if asked { 0 } else { 2 });
         }
     };
+    memory::set_limit(cli.common.limit_memory);
     let talk = Talk::new(cli.common.quiet);
     talk.listen_for_ctrl_c();
     let result = set_threads(cli.common.threads).and_then(|()| match &cli.command {
@@ -75,7 +77,8 @@ fn main() -> ExitCode {
         // `dermis bounds x.glb | head -1`: what was asked for was read.
         Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            talk.last_word(format!("error: {}", one_sentence(&error)));
+            let sentence = memory::with_flag(one_sentence(&error));
+            talk.last_word(format!("error: {sentence}"));
             ExitCode::from(2)
         }
     }

@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use dermis::fit::Method;
 
-use crate::args::parse_positive;
+use crate::args::{parse_count, parse_positive};
 
 const WEIGHTS: &str = "For ssd, pseudo-bones and dual-quaternion, and psd on them";
 const FREE: &str = "For animation-space and mwe";
@@ -28,7 +28,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "WHICH", help_heading = WEIGHTS)]
     pub(crate) candidates: Option<String>,
     /// Rounds of fitting the rest positions too, in turn with the weights [default: 0]
-    #[arg(long, value_name = "N", help_heading = WEIGHTS)]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = WEIGHTS)]
     pub(crate) rest_rounds: Option<usize>,
     /// How strongly fitted rest positions are held at the given ones [default: 0.01]
     #[arg(long, value_name = "S", help_heading = WEIGHTS)]
@@ -58,7 +58,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "METHOD", value_parser = method_keys(), help_heading = SHAPES)]
     pub(crate) base: Option<String>,
     /// How often the base is fitted again without what shapes explain [default: 1]
-    #[arg(long, value_name = "N", help_heading = SHAPES)]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = SHAPES)]
     pub(crate) base_rounds: Option<usize>,
     /// How far from its own turn of a joint an example counts, in degrees [default: the best on
     /// examples left out]
@@ -71,7 +71,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "SHARE", help_heading = SHAPES)]
     pub(crate) shape_tolerance: Option<f64>,
     /// Most shapes of one joint, those that matter most [default: 5 for eigenskin, any number for psd]
-    #[arg(long, value_name = "N", help_heading = SHAPES)]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = SHAPES)]
     pub(crate) shapes_per_joint: Option<usize>,
     /// How many proxy bones carry the skin that turns [default: one for every 128 vertices beyond 400, 8 to 60]
     #[arg(long, value_name = "N", value_parser = parse_one_count, allow_negative_numbers = true,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{Up, parse_positive};
+use crate::args::Up;
 
 /// Arguments of `dermis psd`.
 #[derive(Debug, Args)]
@@ -150,8 +150,8 @@ pub(crate) struct ShowArgs {
     /// Where the other controls stand, such as load=1.
     #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
     pub(crate) at: Option<String>,
-    /// How many pictures.
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = parse_positive)]
+    /// How many pictures, at most 100.
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = parse_steps)]
     pub(crate) steps: usize,
     /// Which axis points up.
     #[arg(long, value_enum, default_value_t = Up::Y)]
@@ -173,4 +173,11 @@ pub(crate) struct CheckArgs {
     /// Print JSON instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn parse_steps(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(steps) if (1..=100).contains(&steps) => Ok(steps),
+        _ => Err("expected a whole number of at least 1 and at most 100".to_owned()),
+    }
 }

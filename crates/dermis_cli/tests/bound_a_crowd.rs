@@ -47,7 +47,7 @@ fn shown(document: &Document) -> Vec<DVec3> {
     let skin = document.skin.as_ref().expect("a skin");
     let mut all = Vec::new();
     for clip in &document.clips {
-        for time in clip.frame_times(240.0) {
+        for time in clip.frame_times(240.0).expect("few frames") {
             all.extend(skin.evaluate(&skin.sample(clip, time)).expect("it fits"));
         }
     }
@@ -261,7 +261,7 @@ fn what_stock_players_show_is_inside_too() {
     let document = scratch.read("fine.glb");
     let plain = document.plain_skin().expect("a stand-in");
     for clip in &document.clips {
-        for time in clip.frame_times(30.0) {
+        for time in clip.frame_times(30.0).expect("few frames") {
             for at in plain.evaluate(&plain.sample(clip, time)).expect("it fits") {
                 assert!(holds(&given, at), "{at} outside {given:?}");
             }

@@ -99,7 +99,12 @@ fn with_clip_as_frames(mut document: Document, fps: f64) -> Document {
             name: format!("{time:.3} s"),
             positions: skin.evaluate(&skin.sample(clip, time)).expect("it fits"),
         };
-        document.frames = clip.frame_times(fps).into_iter().map(frame).collect();
+        document.frames = clip
+            .frame_times(fps)
+            .expect("few frames")
+            .into_iter()
+            .map(frame)
+            .collect();
     }
     document
 }
@@ -197,7 +202,10 @@ fn a_clip_of_the_fox_becomes_numbered_files() {
     let clip = document.clips.iter().find(|clip| clip.name == "Run");
     let clip = clip.expect("it runs");
     let diagonal = document.mesh.bounds().diagonal();
-    for (file, time) in files.iter().zip(clip.frame_times(30.0)) {
+    for (file, time) in files
+        .iter()
+        .zip(clip.frame_times(30.0).expect("few frames"))
+    {
         let expected = skin.evaluate(&skin.sample(clip, time)).expect("it fits");
         let off = max_distance(scratch.read(file).mesh.positions(), &expected) / diagonal;
         assert!(off < 1e-6, "{file} is off by {off:.1e}");

@@ -37,7 +37,7 @@ impl Evaluated {
         let file = scratch.read(name);
         let played = file.clips.iter().find(|c| c.name == clip).expect("a clip");
         let frames = scratch.read("drawn.npz").frames;
-        let times = played.frame_times(fps);
+        let times = played.frame_times(fps).expect("few frames");
         assert_eq!(frames.len(), times.len(), "one frame per time");
         Self {
             times,
@@ -249,7 +249,12 @@ fn subdivided_characters_are_valid_and_three_shows_their_stand_ins() {
         let mut stand_in = skin.clone();
         stand_in.program = VertexProgram::Ssd(plain.clone());
         let clip = document.clips.first().expect("a clip");
-        let times: Vec<f64> = clip.frame_times(4.0).into_iter().take(5).collect();
+        let times: Vec<f64> = clip
+            .frame_times(4.0)
+            .expect("few frames")
+            .into_iter()
+            .take(5)
+            .collect();
         let shown = three_positions(&clients, &file, Some(&clip.name), &times);
         for (time, shown) in times.iter().zip(&shown) {
             let pose = stand_in.sample(clip, *time);

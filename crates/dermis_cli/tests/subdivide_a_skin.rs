@@ -23,7 +23,7 @@ fn shown(document: &Document) -> Vec<Vec<DVec3>> {
     let skin = document.skin.as_ref().expect("a skin");
     let mut frames = Vec::new();
     for clip in &document.clips {
-        for time in clip.frame_times(3.0) {
+        for time in clip.frame_times(3.0).expect("few frames") {
             frames.push(skin.evaluate(&skin.sample(clip, time)).expect("it fits"));
         }
     }

@@ -59,6 +59,7 @@ fn poses_of(document: &Document, skin: &Skin) -> Vec<Pose> {
         let rate = clip.key_rate().unwrap_or(30.0);
         poses.extend(
             clip.frame_times(rate)
+                .expect("few frames")
                 .into_iter()
                 .map(|time| skin.sample(clip, time)),
         );

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dermis::limits::TooLarge;
 use dermis::mesh::MeshError;
 use dermis::rig::RigError;
 use dermis::skin::SkinError;
@@ -58,6 +59,9 @@ pub enum Fault {
         /// What to do instead.
         hint: String,
     },
+    /// It would take more memory than it may.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
     /// The mesh is broken.
     #[error(transparent)]
     Mesh(#[from] MeshError),

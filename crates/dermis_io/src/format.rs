@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use dermis::TriMesh;
 use dermis::mesh::DrawMesh;
+use dermis::{TriMesh, limits};
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -97,6 +97,25 @@ impl Format {
             Self::Pc2 => "pc2",
             Self::Mdd => "mdd",
         }
+    }
+
+    /// About how many bytes of memory a byte of a file becomes at most while it is read; 1 for formats that count what
+    /// is in them.
+    fn memory_per_byte(self) -> u64 {
+        match self {
+            Self::Glb | Self::Gltf | Self::Npz => 1,
+            // Three single-precision numbers become double ones.
+            Self::Pc2 | Self::Mdd => 3,
+            // `f 1 2 3` is a polygon, a triangle, and one that is drawn.
+            Self::Obj | Self::Ply => 8,
+        }
+    }
+
+    /// Fails when so many bytes of a file would not fit into memory with what is read out of them.
+    fn check_size(self, bytes: u64) -> Result<(), Fault> {
+        let what = || format!("reading {bytes} bytes of .{}", self.extension());
+        let factors = [bytes, self.memory_per_byte()];
+        Ok(limits::check_memory(&factors, what, "split the file")?)
     }
 
     /// True for formats that hold frames but no faces.
@@ -224,10 +243,16 @@ impl FileBytes {
             path: path.to_owned(),
             source,
         };
+        let format = Format::of(path)?;
+        // What is no plain file has no size; it is counted when it has been read.
+        let size = std::fs::metadata(path).map_or(0, |about| about.len());
+        format
+            .check_size(size)
+            .map_err(|fault| fault.in_file(path))?;
         let bytes = read_file(path).map_err(error)?;
         let size_on_disk = bytes.len() as u64;
         let bytes = if is_packed(path) {
-            unpack(&bytes).map_err(|fault| fault.in_file(path))?
+            unpack(&bytes, format).map_err(|fault| fault.in_file(path))?
         } else {
             bytes
         };
@@ -239,13 +264,17 @@ impl FileBytes {
 }
 
 /// Undoes gzip, up to 200 times the packed size: meshes shrink 3 to 20 times, bombs 1000 times.
-fn unpack(packed: &[u8]) -> Result<Vec<u8>, Fault> {
+///
+/// Stops at what may be read into memory, too.
+fn unpack(packed: &[u8], format: Format) -> Result<Vec<u8>, Fault> {
     let most = (packed.len() as u64).saturating_mul(200).max(1 << 20);
+    let within_memory = limits::memory_bytes() / format.memory_per_byte();
     let mut bytes = Vec::new();
     MultiGzDecoder::new(packed)
-        .take(most + 1)
+        .take(most.min(within_memory) + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| Fault::malformed("file", "gzip data", error.to_string()))?;
+    format.check_size(bytes.len() as u64)?;
     if bytes.len() as u64 > most {
         let expected = format!("at most {most} bytes unpacked, 200 times the file");
         return Err(Fault::malformed("file", expected, "more"));
@@ -425,10 +454,10 @@ mod tests {
     fn a_gzip_bomb_is_refused() {
         let bomb = pack(&vec![b' '; 8 << 20]);
         assert!(bomb.len() < 10_000, "a bomb, of {} bytes", bomb.len());
-        unpack(&bomb).expect_err("8 MiB of spaces");
+        unpack(&bomb, Format::Obj).expect_err("8 MiB of spaces");
         let text = b"v 0 0 0\n".repeat(1000);
         assert_eq!(
-            unpack(&pack(&text)).expect("small"),
+            unpack(&pack(&text), Format::Obj).expect("small"),
             text,
             "what is small is fine"
         );

@@ -19,7 +19,9 @@ fn read(file: &str) -> Option<(Document, Skin, Vec<Pose>)> {
     let skin = document.skin.clone().expect("a skin");
     let mut poses = document.frame_poses.clone();
     for clip in &document.clips {
-        let times = clip.frame_times(clip.key_rate().unwrap_or(30.0));
+        let times = clip
+            .frame_times(clip.key_rate().unwrap_or(30.0))
+            .expect("few frames");
         poses.extend(times.into_iter().map(|time| skin.sample(clip, time)));
     }
     assert!(poses.len() > 10, "{file} has motion");

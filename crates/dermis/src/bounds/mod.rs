@@ -37,6 +37,7 @@ pub use joint_bound::turned_ball;
 pub use propagate::PoseBounds;
 pub use skin_balls::{hold_vertices, moved_ball, sampled_ball};
 
+use crate::limits::TooLarge;
 use crate::rig::RigError;
 use crate::skin::SkinError;
 
@@ -50,6 +51,9 @@ pub enum BoundsError {
     /// The skin cannot be evaluated, or is not linear.
     #[error(transparent)]
     Skin(#[from] SkinError),
+    /// It would take more memory than it may.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
     /// A list has another length than the skin.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {

@@ -4,6 +4,7 @@ use glam::{DAffine3, DVec3};
 
 use super::proxied::Predicted;
 use super::{BoundsError, Holding, PoseBounds, complete_limits};
+use crate::limits::check_memory;
 use crate::math::largest_stretch;
 use crate::mesh::{Ball, enclosing_ball};
 use crate::par;
@@ -112,6 +113,11 @@ pub fn sampled_ball(
         None => positions,
         Some(vertices) => vertices.iter().map(|&v| positions[v as usize]).collect(),
     };
+    let count = vertices.map_or(skin.vertex_count(), <[u32]>::len);
+    // Pose by pose, and in one list.
+    let factors = [poses.len(), count, 2 * size_of::<DVec3>()].map(|n| n as u64);
+    let what = || format!("{count} vertices in {} poses", poses.len());
+    check_memory(&factors, what, "use fewer poses")?;
     let posed = par::map(poses.len(), |k| Ok(chosen(skin.evaluate(&poses[k])?)));
     let points = posed
         .into_iter()

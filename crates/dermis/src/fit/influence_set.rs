@@ -1,10 +1,11 @@
 //! Which bones may move each vertex.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::reach::near_cores;
 use super::{FitError, SsdOptions, fit_ssd};
 use crate::example::ExampleSet;
+use crate::limits::check_memory;
 use crate::mesh::Topology;
 use crate::par;
 use crate::progress::Progress;
@@ -42,6 +43,32 @@ const FILL_FADE: f64 = 0.5;
 const REACH: f64 = 0.07;
 
 impl InfluenceSets {
+    /// Fails when the matrices of all different sets would not fit into memory.
+    ///
+    /// Fits make some of them for each set, four rows and columns per bone, and some of four columns per bone that have
+    /// a row for each example; `examples` is 0 where none have.
+    pub(super) fn check_memory(&self, examples: usize) -> Result<(), FitError> {
+        let distinct: HashSet<&[BoneId]> = self.rows.iter().collect();
+        let numbers = |bones: &&[BoneId]| {
+            let columns = 4 * bones.len() as u64;
+            columns.saturating_mul(columns + examples as u64)
+        };
+        let numbers = distinct.iter().map(numbers).fold(0, u64::saturating_add);
+        let what = || {
+            let most = self.rows.longest();
+            format!(
+                "fitting {} different sets of up to {most} bones",
+                distinct.len()
+            )
+        };
+        let factors = [numbers, 3, size_of::<f64>() as u64];
+        Ok(check_memory(
+            &factors,
+            what,
+            "allow fewer influences or use fewer examples",
+        )?)
+    }
+
     /// Sorts every row and checks it.
     ///
     /// # Errors

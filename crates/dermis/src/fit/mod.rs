@@ -47,6 +47,7 @@ pub use rotational::{
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
 
 use crate::example::{ExampleError, ExampleSet};
+use crate::limits::TooLarge;
 use crate::skin::SkinError;
 
 /// Why a fit could not be made. A poor fit is no error: it is in the report.
@@ -69,6 +70,9 @@ pub enum FitError {
         /// What is wrong with it.
         problem: String,
     },
+    /// It would take more memory than it may.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
     /// The examples cannot be split as asked.
     #[error(transparent)]
     Examples(#[from] ExampleError),

@@ -122,6 +122,7 @@ pub fn fit_multi_weight(
     options.check()?;
     check_training(set, training)?;
     let sets = influence_sets(set, training, options, progress)?;
+    sets.check_memory(training.len())?;
     let problem = Problem::new(set, training);
     let (sets_by_number, set_of_vertex) = problem.distinct_sets(&sets);
     let solvers = par::map(sets_by_number.len(), |number| {

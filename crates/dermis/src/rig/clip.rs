@@ -4,6 +4,10 @@ use glam::{DQuat, DVec3};
 
 use super::{BoneId, Pose, RigError, Skeleton, Trs};
 
+/// Most frames that a clip is sampled at: nearly two days at 100 frames per second. Beyond it single-precision times,
+/// which glTF has, do not tell frames apart.
+pub const MOST_FRAMES: usize = 1 << 24;
+
 /// How a channel moves between two keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interpolation {
@@ -273,13 +277,39 @@ impl Clip {
         }
     }
 
+    /// How many whole frames there are from the first key to the last, both included.
+    ///
+    /// # Errors
+    /// [`RigError::BadRate`] and [`RigError::TooManyFrames`].
+    pub fn frame_count(&self, frames_per_second: f64) -> Result<usize, RigError> {
+        if !(frames_per_second > 0.0 && frames_per_second.is_finite()) {
+            return Err(RigError::BadRate {
+                found: frames_per_second,
+            });
+        }
+        // Counted as a real number: what two keys and a rate ask for may be more than an integer holds.
+        let frames = ((self.end() - self.start()) * frames_per_second).round() + 1.0;
+        match frames <= MOST_FRAMES as f64 {
+            true => Ok(frames as usize),
+            false => Err(RigError::TooManyFrames {
+                clip: self.name.clone(),
+                frames_per_second,
+                frames,
+                most: MOST_FRAMES,
+            }),
+        }
+    }
+
     /// Times of whole frames from the first key to the last, both included.
-    pub fn frame_times(&self, frames_per_second: f64) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// As [`Clip::frame_count`].
+    pub fn frame_times(&self, frames_per_second: f64) -> Result<Vec<f64>, RigError> {
         let (start, end) = (self.start(), self.end());
-        let count = ((end - start) * frames_per_second).round() as usize + 1;
-        (0..count)
-            .map(|k| (start + k as f64 / frames_per_second).min(end))
-            .collect()
+        let time = |k: usize| (start + k as f64 / frames_per_second).min(end);
+        Ok((0..self.frame_count(frames_per_second)?)
+            .map(time)
+            .collect())
     }
 
     /// Frames per second on which all keys lie, when they lie on whole frames at all.
@@ -485,15 +515,56 @@ mod tests {
             })
             .collect();
         let clip = Clip::from_poses("spin", &skeleton, &poses, 24.0).expect("rigid poses bake");
-        for (pose, time) in poses.iter().zip(clip.frame_times(24.0)) {
+        let times = clip.frame_times(24.0).expect("five frames");
+        for (pose, &time) in poses.iter().zip(&times) {
             let found = clip.sample(&skeleton, &[], time);
             assert!(
                 found.parent_from_bone[0].abs_diff_eq(pose.parent_from_bone[0], 1e-12),
                 "at {time} s"
             );
         }
-        assert_eq!(clip.frame_times(24.0).len(), 5, "as many frames as poses");
+        assert_eq!(times.len(), 5, "as many frames as poses");
         assert_eq!(clip.key_rate(), Some(24.0), "one key on every frame");
+    }
+
+    #[test]
+    fn clips_with_more_frames_than_can_be_made_are_refused_before_they_are() {
+        let clip = |end: f64| Clip {
+            name: "run".to_owned(),
+            channels: vec![Channel::Translation(
+                BoneId(0),
+                Keys {
+                    interpolation: Interpolation::Linear,
+                    times: vec![0.0, end],
+                    values: vec![DVec3::ZERO, DVec3::X],
+                },
+            )],
+        };
+        let refused = |end: f64, rate: f64| {
+            let error = clip(end).frame_times(rate).expect_err("refused");
+            error.to_string()
+        };
+        let message = refused(1.0, 1e9);
+        assert!(message.contains("would be 1000000001 frames"), "{message}");
+        let message = refused(1e9, 30.0);
+        assert!(message.contains("would be 30000000001 frames"), "{message}");
+        assert!(
+            refused(1.0, 1e300).contains("16777216 are the most"),
+            "{}",
+            refused(1.0, 1e300)
+        );
+        assert!(
+            refused(1e300, 1e300).contains("inf frames"),
+            "no number holds it"
+        );
+        for rate in [0.0, -24.0, f64::NAN, f64::INFINITY] {
+            assert!(
+                refused(1.0, rate).contains("above 0"),
+                "{rate} frames per second"
+            );
+        }
+        assert_eq!(clip(1e9).frame_count(1e-6), Ok(1001), "slowly enough");
+        assert_eq!(clip(0.0).frame_count(1e300), Ok(1), "one key is one frame");
     }
 
     #[test]

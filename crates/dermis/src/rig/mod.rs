@@ -20,7 +20,7 @@ mod similarity;
 mod skeleton;
 mod trs;
 
-pub use clip::{Channel, Clip, Interpolation, Keys};
+pub use clip::{Channel, Clip, Interpolation, Keys, MOST_FRAMES};
 pub use derived::{DerivedBone, DerivedMotion};
 pub(crate) use derived::{check_derived, complete, joint_turn, rest_parent_from_bone};
 pub(crate) use joint_limits::rotation_and_scales;
@@ -41,6 +41,14 @@ pub use reduce_keys::KeyReduction;
 pub use similarity::Similarity;
 pub use skeleton::{Bone, BoneId, Skeleton};
 pub use trs::Trs;
+
+/// A count that may be larger than integers are.
+fn count_text(count: f64) -> String {
+    match count < 1e15 {
+        true => format!("{count:.0}"),
+        false => format!("{count:e}"),
+    }
+}
 
 /// What can be wrong with a skeleton, a pose or a clip.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -118,6 +126,28 @@ pub enum RigError {
         bone: usize,
         /// What is wrong.
         problem: String,
+    },
+    /// A number of frames per second at which nothing can be sampled.
+    #[error("expected a number of frames per second above 0, found {found}")]
+    BadRate {
+        /// What was given.
+        found: f64,
+    },
+    /// A clip is too long for so many frames per second.
+    #[error(
+        "clip {clip} at {frames_per_second} frames per second would be {} frames, and {most} are the most \
+         that are made: ask for fewer frames per second, or cut the clip",
+        count_text(*frames)
+    )]
+    TooManyFrames {
+        /// Name of the clip.
+        clip: String,
+        /// Frames per second that were asked for.
+        frames_per_second: f64,
+        /// How many frames that gives.
+        frames: f64,
+        /// [`MOST_FRAMES`].
+        most: usize,
     },
     /// The keys of a channel do not fit together.
     #[error("clip {clip}: {problem}")]

@@ -411,7 +411,7 @@ mod tests {
             let reduced = clip.reduce_keys(&skeleton, &reduction).expect("they belong together");
             prop_assert!(key_count(&reduced) <= key_count(&clip), "no key is added");
             prop_assert_eq!((reduced.start(), reduced.end()), (clip.start(), clip.end()));
-            for time in clip.frame_times(24.0) {
+            for time in clip.frame_times(24.0).expect("few frames") {
                 let pairs = (shown(&skeleton, &clip, time).into_iter())
                     .zip(shown(&skeleton, &reduced, time));
                 for (a, b) in pairs {

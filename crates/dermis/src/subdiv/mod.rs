@@ -115,7 +115,7 @@ pub enum SubdivisionError {
     /// No level was asked for.
     #[error("expected 1 level of subdivision or more, found 0")]
     NoLevels,
-    /// The result would not fit into memory.
+    /// The result would have more triangles than are made.
     #[error(
         "{levels} levels would make {} triangles, and {most} are the most that are made: ask for fewer levels",
         counted(*triangles)
@@ -183,6 +183,9 @@ pub enum SubdivisionError {
         /// What kind of skin it is.
         program: &'static str,
     },
+    /// It would take more memory than it may.
+    #[error(transparent)]
+    Memory(#[from] crate::limits::TooLarge),
     /// The subdivided skin is no skin.
     #[error(transparent)]
     Skin(#[from] SkinError),

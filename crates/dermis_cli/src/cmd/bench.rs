@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use dermis::limits::check_memory;
 use dermis::mesh::vertex_normals;
 use dermis::normal::tangents_from_rest_normals;
 use dermis::run::timing::{TimedOutput, Timing, TimingOptions, copy_bandwidth};
@@ -75,6 +76,9 @@ pub(super) struct Case {
 }
 
 pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    if args.skin.is_none() {
+        check_size(args)?;
+    }
     if args.cost_model {
         return cost_model::run(args, talk);
     }
@@ -145,7 +149,6 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 /// What is timed: a file's skin in the middle of its first clip, or a body made by formula.
 fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Subject> {
     let Some(path) = &args.skin else {
-        check_bone_count(args)?;
         let body = body(&BodyOptions {
             vertex_count: args.vertices,
             influences: args.influences,
@@ -172,9 +175,20 @@ fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Subject> {
     read_subject(path, talk)
 }
 
-/// One sentence where bones and proxies together are more than a skeleton has.
-fn check_bone_count(args: &BenchArgs) -> anyhow::Result<()> {
+/// One sentence where the made-up body has more bones than a skeleton, or more vertices than fit into memory.
+fn check_size(args: &BenchArgs) -> anyhow::Result<()> {
     const MOST: usize = u16::MAX as usize;
+    /// What a vertex takes in all the programs that are timed, and each of its influences, measured.
+    const VERTEX: u64 = 700;
+    const INFLUENCE: u64 = 500;
+    let vertices = args.vertices as u64;
+    let influences = args.influences.min(args.bones) as u64;
+    let what = || format!("a body of {vertices} vertices with {influences} influences each");
+    check_memory(
+        &[vertices, VERTEX + influences * INFLUENCE],
+        what,
+        "ask for fewer with --vertices or --influences",
+    )?;
     let bones = args.bones;
     if bones > MOST {
         bail!("--bones {bones}: a skeleton has at most {MOST} bones");

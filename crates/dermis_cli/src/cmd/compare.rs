@@ -27,6 +27,9 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         method.check()?;
     }
     let prepared = prepare_examples(&args.examples, talk)?;
+    if let Some(folder) = &args.save {
+        super::check_faces(&prepared.look, &folder.join("skin.glb"))?;
+    }
     let set = &prepared.set;
     for method in &mut methods {
         if let (Method::RotationalRegression(options), Some(target)) = (method, args.target_error) {

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use dermis::Clip;
 use dermis_io::{Document, Format, Frame, PlyEncoding, WriteOptions};
 
-use super::{choose_clip, read_inputs, sampling_rate};
+use super::{check_faces, choose_clip, read_inputs, sampled};
 use crate::Outcome;
 use crate::args::{ConvertArgs, Ply};
 use crate::talk::Talk;
@@ -16,6 +16,7 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     // An unknown ending is refused before anything is read.
     let format = Format::of(output)?;
     let mut document = read_inputs(inputs, &args.sequence, talk)?;
+    check_faces(&document, output)?;
     if let Some(fps) = args.fps {
         document.frames_per_second = Some(fps);
     }
@@ -92,10 +93,11 @@ fn bake_clip(
 ) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
     let skin = super::skin_of(document)?;
-    let fps = sampling_rate(fps, &clip, Some(skin));
+    let sampled = sampled(fps, &[&clip], skin, document)?;
+    let (fps, times) = sampled.into_iter().next().context("one clip is sampled")?;
     let mut frames = Vec::new();
     let mut poses = Vec::new();
-    for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
+    for (k, time) in times.into_iter().enumerate() {
         talk.check_stopped()?;
         let pose = skin.sample(&clip, time);
         frames.push(Frame {

@@ -74,6 +74,9 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     }
     let ReadAnimation { animation, look } =
         read_animation(&args.inputs, &args.sequence, args.fps, talk)?;
+    if args.keep.is_none() {
+        super::check_faces(&look, &args.output)?;
+    }
     let start = Instant::now();
     let Solved {
         found,

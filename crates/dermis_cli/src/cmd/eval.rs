@@ -7,7 +7,7 @@ use dermis_io::{Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
 use super::pose_text::parse_pose;
-use super::{choose_clip, sampling_rate, skin_of};
+use super::{check_faces, choose_clip, sampled, sampling_rate, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
 use crate::talk::{Talk, plural};
@@ -16,6 +16,7 @@ pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Format::of(&args.output)?;
     let document = dermis_io::read(&args.skin)?;
     talk.remark_notes(&document);
+    check_faces(&document, &args.output)?;
     let skin = skin_of(&document)?;
     let named = named_poses(args, &document, skin)?;
     let mut frames = Vec::with_capacity(named.len());
@@ -70,8 +71,9 @@ fn named_poses(
     }
     let clip = choose_clip(document, args.clip.as_deref())?;
     let frame = |(k, time)| (format!("{}_{k:04}", clip.name), skin.sample(clip, time));
-    let times = clip.frame_times(sampling_rate(args.fps, clip, Some(skin)));
-    Ok(times.into_iter().enumerate().map(frame).collect())
+    let times = sampled(args.fps, &[clip], skin, document)?.into_iter();
+    let times = times.flat_map(|(_, times)| times);
+    Ok(times.enumerate().map(frame).collect())
 }
 
 /// How fast the frames play: as asked, or as the clip they come from.

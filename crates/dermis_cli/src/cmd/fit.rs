@@ -31,6 +31,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
     let plan = Plan::new(&args.method)?;
     let prepared = prepare_examples(&args.examples, talk)?;
+    super::check_faces(&prepared.look, &args.output)?;
     let set = &prepared.set;
     let split = parse_split(&args.examples.hold_out, set)?;
     let plain_exact = plan.plain_exact;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use dermis::limits::check_memory;
 use dermis::rig::{JointLimits, JointStatistics, TurnLimits, free_joints, joint_statistics};
 use dermis::{Clip, Pose, Skin};
 use dermis_io::{AssumedPoses, Document, Format};
@@ -33,10 +34,24 @@ pub(super) fn shown_of_clip(skin: &Skin, clip: &Clip) -> anyhow::Result<Shown> {
         .collect();
     keys.sort_by(f64::total_cmp);
     keys.dedup();
+    let parts = |pair: &[f64]| {
+        ((pair[1] - pair[0]) / STEP)
+            .ceil()
+            .clamp(2.0, MOST_BETWEEN_KEYS) as usize
+    };
+    let count: usize = keys.windows(2).map(parts).sum();
+    // Once for each clip, and once for all of them.
+    let pose_bytes = 2 * (96 * skin.skeleton.bone_count() + 8 * skin.coefficients.len());
+    let what = || format!("{count} poses of clip {}", clip.name);
+    check_memory(
+        &[count as u64, pose_bytes as u64],
+        what,
+        "cut the clip or leave out keys",
+    )?;
     let mut times: Vec<(f64, bool)> = Vec::new();
     for pair in keys.windows(2) {
         let gap = pair[1] - pair[0];
-        let parts = (gap / STEP).ceil().clamp(2.0, MOST_BETWEEN_KEYS) as usize;
+        let parts = parts(pair);
         times.push((pair[0], true));
         times.extend((1..parts).map(|n| (pair[0] + gap * n as f64 / parts as f64, false)));
     }

@@ -24,9 +24,10 @@ pub(crate) mod stats;
 pub(crate) mod subdivide;
 pub(crate) mod transform;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use dermis::limits::check_memory;
 use dermis::{Clip, Skin};
 use dermis_io::{Document, Format, SequenceOptions};
 use glam::DVec3;
@@ -67,6 +68,20 @@ fn skin_of(document: &Document) -> anyhow::Result<&Skin> {
             document.mesh.vertex_count()
         )
     })
+}
+
+/// One sentence when points without faces would go to a format that draws faces: at the start, not after a fit.
+pub(crate) fn check_faces(document: &Document, output: &Path) -> anyhow::Result<()> {
+    let draws_faces = matches!(Format::of(output)?, Format::Glb | Format::Gltf);
+    if draws_faces && document.mesh.triangles().is_empty() {
+        bail!(
+            "{}: has {} points and no faces, and {} needs faces: give the mesh with its faces, or write .npz",
+            document.path.display(),
+            document.mesh.vertex_count(),
+            output.display()
+        );
+    }
+    Ok(())
 }
 
 /// The clip that was named, or the only one there is.
@@ -116,6 +131,32 @@ pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip, skin: Option<&Skin>
         given.key_rate()
     };
     asked.or_else(of_keys).unwrap_or(30.0)
+}
+
+/// When some clips of a file are sampled: frames per second, and the time of each frame.
+///
+/// Refused when all their meshes and poses together would not fit into memory.
+pub(crate) fn sampled(
+    asked: Option<f64>,
+    clips: &[&Clip],
+    skin: &Skin,
+    document: &Document,
+) -> anyhow::Result<Vec<(f64, Vec<f64>)>> {
+    let in_file = || document.path.display().to_string();
+    let rate = |clip: &Clip| sampling_rate(asked, clip, Some(skin));
+    let mut frames = 0u64;
+    for clip in clips {
+        frames += clip.frame_count(rate(clip)).with_context(in_file)? as u64;
+    }
+    let vertices = skin.vertex_count();
+    // Positions as they are shown, as examples, and as a file has them; poses of both.
+    let bytes =
+        3 * 24 * vertices + 2 * (96 * skin.skeleton.bone_count() + 8 * skin.coefficients.len());
+    let what = || format!("{frames} frames of {vertices} vertices");
+    let instead = "ask for fewer frames per second with --fps";
+    check_memory(&[frames, bytes as u64], what, instead).with_context(in_file)?;
+    let times = |clip: &&Clip| Ok((rate(clip), clip.frame_times(rate(clip))?));
+    clips.iter().map(times).collect()
 }
 
 /// Says what a format has no place for of a document that is about to be written.

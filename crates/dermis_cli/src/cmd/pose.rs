@@ -9,7 +9,7 @@ use dermis_io::{Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 use serde_json::json;
 
-use super::{read_inputs, skin_of};
+use super::{check_faces, read_inputs, skin_of};
 use crate::Outcome;
 use crate::args::{Joints, PoseArgs};
 use crate::talk::{Talk, plural};
@@ -27,6 +27,9 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         );
     }
     let document = dermis_io::read(&args.skin)?;
+    if let Some(output) = &args.output {
+        check_faces(&document, output)?;
+    }
     talk.remark_notes(&document);
     let skin = skin_of(&document)?;
     let targets = targets(args, &document, talk)?;

@@ -14,7 +14,7 @@ use dermis_io::{Document, Format, WriteOptions};
 use glam::DVec3;
 use serde_json::json;
 
-use super::read_inputs;
+use super::{check_faces, read_inputs};
 use crate::Outcome;
 use crate::args::RigArgs;
 use crate::examples::bake;
@@ -42,6 +42,7 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     options.check()?;
     let document = read_inputs(&args.inputs, &args.sequence, talk)?;
+    check_faces(&document, &args.output)?;
     let meshes = example_meshes(&document, args.without_rest)?;
     let guess = match (&args.skeleton, args.bones) {
         (Some(path), _) => guess_from(path, &document, talk)?,

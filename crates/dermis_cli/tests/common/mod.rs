@@ -80,17 +80,21 @@ impl Scratch {
 
     /// Runs the program here to its end.
     pub(crate) fn dermis(&self, arguments: &str) -> Run {
-        let output = self
-            .command(arguments)
-            .output()
-            .expect("the program starts");
-        let text = |bytes| String::from_utf8(bytes).expect("the program speaks UTF-8");
-        Run {
-            command: format!("dermis {arguments}"),
-            code: output.status.code().unwrap_or(-1),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
+        run(self.command(arguments), arguments)
+    }
+
+    /// Runs the program here to its end with at most 3 GB of address space, so that a test of what asks for too much
+    /// memory cannot take the machine's.
+    pub(crate) fn dermis_in_3_gb(&self, arguments: &str) -> Run {
+        let mut command = Command::new("sh");
+        command.current_dir(self.path()).args([
+            "-c",
+            "ulimit -v 3000000; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_dermis"),
+        ]);
+        command.args(words(arguments));
+        run(command, arguments)
     }
 
     /// Writes a document as a file of this folder.
@@ -102,6 +106,17 @@ impl Scratch {
     /// Reads a file of this folder.
     pub(crate) fn read(&self, name: &str) -> Document {
         dermis_io::read(&self.at(name)).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+fn run(mut command: Command, arguments: &str) -> Run {
+    let output = command.output().expect("the program starts");
+    let text = |bytes| String::from_utf8(bytes).expect("the program speaks UTF-8");
+    Run {
+        command: format!("dermis {arguments}"),
+        code: output.status.code().unwrap_or(-1),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
     }
 }
 

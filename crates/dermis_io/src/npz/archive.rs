@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufReader, Cursor};
 
+use dermis::limits::check_memory;
 use zip::ZipArchive;
 
 use super::npy::{Array, Header, shape_text};
@@ -16,6 +17,8 @@ pub(super) struct Archive<'a> {
     entries: HashMap<String, usize>,
     /// The names in file order.
     names: Vec<String>,
+    /// Bytes of memory that the arrays read so far may take.
+    planned: u64,
 }
 
 /// Deflate shrinks nothing to less than a thousandth, so larger claims are lies.
@@ -44,6 +47,7 @@ impl<'a> Archive<'a> {
             size: bytes.len(),
             entries,
             names,
+            planned: 0,
         })
     }
 
@@ -73,6 +77,13 @@ impl<'a> Archive<'a> {
                 format!("shape {}", shape_text(&header.shape)),
             ));
         }
+        self.planned = self.planned.saturating_add(header.memory_bytes());
+        let what = || format!("array {name} of shape {}", shape_text(&header.shape));
+        check_memory(
+            &[self.planned],
+            what,
+            "save fewer frames or vertices in one file",
+        )?;
         Array::read(name, header, &mut input).map(Some)
     }
 

@@ -150,6 +150,14 @@ impl Header {
     pub(super) fn byte_count(&self) -> Option<usize> {
         self.element_count()?.checked_mul(self.size)
     }
+
+    /// How much memory the array may take: its bytes as they arrive, and each element as a number three times, when
+    /// whole numbers become real ones and those become points.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let element = (self.size as u64).saturating_mul(2).saturating_add(3 * 8);
+        let count = self.element_count().map_or(u64::MAX, |count| count as u64);
+        count.saturating_mul(element)
+    }
 }
 
 fn array_name(name: &str) -> String {

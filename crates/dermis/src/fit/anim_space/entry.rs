@@ -54,6 +54,9 @@ pub fn fit_anim_space(
             vec![sets.clone()]
         }
     };
+    for sets in &recipes {
+        sets.check_memory(0)?;
+    }
     let Choice { sets, smoothing } = choose(set, training, &recipes, options, progress)?;
     let frames = FitFrames::new(set, training);
     let prior = fit_prior(set, training, sets, options, progress)?;

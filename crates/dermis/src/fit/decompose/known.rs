@@ -8,7 +8,7 @@ use super::options::DecomposeOptions;
 use super::problem::Problem;
 use super::solver::{Solver, State};
 use super::start::Ground;
-use super::{BoneMotion, Decomposition, Rounds, bone_centres};
+use super::{BoneMotion, Decomposition, Rounds, bone_centres, check_bones};
 use crate::example::MeshAnimation;
 use crate::fit::{FitError, bad_option};
 use crate::progress::Progress;
@@ -70,6 +70,7 @@ pub fn decompose_onto(
     let ground = Ground::new(&problem.whole, &problem.rest, &problem.neighbors);
     let known_count = rig.skin.skeleton.bone_count();
     let bone_count = known_count + helper_count;
+    check_bones(bone_count, 1, problem.whole.dimension)?;
     let free = match rig.poses {
         Some(_) => (known_count..bone_count).collect(),
         None => (0..bone_count).collect(),

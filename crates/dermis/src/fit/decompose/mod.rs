@@ -42,6 +42,7 @@ use glam::{DAffine3, DVec3};
 
 use super::{FitError, bad_option};
 use crate::example::MeshAnimation;
+use crate::limits::check_memory;
 use crate::par;
 use crate::progress::Progress;
 use crate::rig::{Palette, Pose, Skeleton};
@@ -146,6 +147,11 @@ fn find_bones(
             format!("{bone_count} bones are more than the {points} points of the mesh"),
         );
     }
+    check_bones(
+        bone_count,
+        options.starts_with(bone_count),
+        targets.dimension,
+    )?;
     let ground = Ground::new(targets, &problem.rest, &problem.neighbors);
     let solver = Solver {
         targets,
@@ -202,6 +208,36 @@ fn find_bones(
             rounds.errors,
         )?,
     })
+}
+
+/// Fails when trajectories of all vertices, and their products with each other, would not fit into memory.
+fn check_trajectories(animation: &MeshAnimation) -> Result<(), FitError> {
+    let (frames, vertices) = (animation.frame_count(), animation.vertex_count());
+    let short_side = (3 * frames).min(vertices) as u64;
+    let numbers = (3 * frames as u64).saturating_mul(vertices as u64);
+    // Trajectories and their reduced form; a Gram matrix, its copy, its eigenvectors and what finds them.
+    let needed = numbers.saturating_add(short_side.saturating_mul(short_side));
+    let what = || format!("decomposing {frames} frames of {vertices} vertices");
+    Ok(check_memory(
+        &[needed, 4, size_of::<f64>() as u64],
+        what,
+        "take fewer frames or a coarser mesh",
+    )?)
+}
+
+/// Fails when products of all bones with each other, and every start, would not fit into memory.
+fn check_bones(bones: usize, starts: usize, dimension: usize) -> Result<(), FitError> {
+    /// Numbers for each pair of bones: four times four products thrice, ten coefficients twice.
+    const PAIR: u64 = 3 * 16 + 2 * 10;
+    let [bones, starts, dimension] = [bones, starts, dimension].map(|n| n as u64);
+    let pairs = bones.saturating_mul(bones).saturating_mul(PAIR);
+    let matrices = (4 * bones).saturating_mul(dimension).saturating_mul(starts);
+    let what = || format!("finding {bones} bones from {starts} starts");
+    Ok(check_memory(
+        &[pairs.saturating_add(matrices), size_of::<f64>() as u64],
+        what,
+        "ask for fewer bones or starts",
+    )?)
 }
 
 /// Tells how the error falls, and hears when to stop.

@@ -86,6 +86,11 @@ impl Default for DecomposeOptions {
     }
 }
 
+/// Most rounds, far beyond where the error still falls.
+const MOST_ROUNDS: usize = 1_000_000;
+/// Most starts, which are all kept at once.
+const MOST_STARTS: usize = 1024;
+
 impl DecomposeOptions {
     /// The options of a quality, everything else as by default.
     pub fn of_quality(quality: Quality) -> Self {
@@ -136,11 +141,11 @@ impl DecomposeOptions {
         if !(1..=MOST_INFLUENCES).contains(&self.max_influences) {
             return bad_option("max_influences", "expected 1 to 32 bones per vertex");
         }
-        if self.rounds == 0 {
-            return bad_option("rounds", "at least 1 round is needed");
+        if !(1..=MOST_ROUNDS).contains(&self.rounds) {
+            return bad_option("rounds", format!("expected 1 to {MOST_ROUNDS} rounds"));
         }
-        if self.starts == 0 {
-            return bad_option("starts", "at least 1 start is needed");
+        if !(1..=MOST_STARTS).contains(&self.starts) {
+            return bad_option("starts", format!("expected 1 to {MOST_STARTS} starts"));
         }
         if !(self.reduction_error >= 0.0 && self.reduction_error.is_finite()) {
             return bad_option("reduction_error", "expected a number of at least 0");

@@ -4,6 +4,7 @@ use faer::{Mat, MatRef};
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::bone_step::Sums;
+use super::check_trajectories;
 use super::flat::{flat_normal, with_normal};
 use super::model::{Bones, Points, Targets};
 use super::options::{BoneMotion, DecomposeOptions};
@@ -48,6 +49,7 @@ impl<'a> Problem<'a> {
         animation: &'a MeshAnimation,
         options: &DecomposeOptions,
     ) -> Result<Self, FitError> {
+        check_trajectories(animation)?;
         let mut problem = Self::of_points(animation, points::weld_trajectories(animation))?;
         if options.motion == BoneMotion::Affine && options.reduction_error > 0.0 {
             problem.reduce(options);
@@ -57,6 +59,7 @@ impl<'a> Problem<'a> {
 
     /// Every vertex is a point, and nothing is reduced: for vertices that are known apart.
     pub(super) fn of_vertices(animation: &'a MeshAnimation) -> Result<Self, FitError> {
+        check_trajectories(animation)?;
         Self::of_points(animation, weld_by_key(0..animation.vertex_count()))
     }
 

@@ -17,6 +17,7 @@ mod sums;
 use glam::{DAffine3, DVec3};
 
 use super::FitError;
+use crate::limits::check_memory;
 use crate::par;
 use crate::progress::{Progress, Stage};
 use crate::rig::{Palette, Pose};
@@ -136,6 +137,7 @@ impl<'a> PoseSolver<'a> {
                 bones: 0,
             });
         }
+        check_pairs(bone_count)?;
         let program = skin.program.to_linear(&skin.skeleton)?;
         let program = with_default_corrections(program, &skin.default_coefficients());
         let mut is_used = vec![false; bone_count];
@@ -249,6 +251,19 @@ impl<'a> PoseSolver<'a> {
             rounds,
         })
     }
+}
+
+/// Fails when sums for every pair of bones, and the system that they make, would not fit into memory.
+fn check_pairs(bones: usize) -> Result<(), FitError> {
+    /// The sums, and a matrix of four numbers per bone with its factors.
+    const PAIR: usize = size_of::<sums::Moment>() + 2 * 4 * 4 * size_of::<f64>();
+    let what = || format!("solving poses of {bones} bones, each with each,");
+    let factors = [bones, bones, PAIR].map(|n| n as u64);
+    Ok(check_memory(
+        &factors,
+        what,
+        "leave out bones that move nothing",
+    )?)
 }
 
 /// The program with every correction at its default, and none left.

@@ -21,6 +21,7 @@ use super::joints::{Joints, next_to_joints};
 use super::sculpt::bounded_inverse;
 use crate::example::{Example, ExampleSet};
 use crate::fit::{FitError, Fitted, Method, SsdOptions, bad_option, check_training};
+use crate::limits::check_memory;
 use crate::measure::positive_or_one;
 use crate::par;
 use crate::pose_space::{Center, Driver, Kernel};
@@ -228,6 +229,7 @@ impl Corrections {
         progress: &dyn Progress,
     ) -> Result<Self, FitError> {
         let joints = Joints::that_turn(base, &poses(set, training, base)?);
+        check_size(training.len(), joints.len())?;
         let is_exact = options.smoothing == Some(0.0) && options.tolerance == 0.0;
         let least_stretch = match is_exact {
             true => LEAST_STRETCH_EXACT,
@@ -293,6 +295,20 @@ impl Corrections {
         };
         predictions.iter().enumerate().map(of_example).sum()
     }
+}
+
+/// Fails when the tables between all examples would not fit into memory.
+fn check_size(examples: usize, joints: usize) -> Result<(), FitError> {
+    // One for each joint, two of products, and a matrix, its factors and its inverse for each of a few groups at once.
+    let tables = joints + 2 + 3 * 4;
+    // The rest pose is one more.
+    let factors = [examples + 1, examples + 1, tables, size_of::<f64>()].map(|n| n as u64);
+    let what = || {
+        format!(
+            "pose space deformation of {examples} examples, each against each at {joints} joints,"
+        )
+    };
+    Ok(check_memory(&factors, what, "fit to fewer examples")?)
 }
 
 /// The examples without what is explained by shapes: what a base alone should look like.

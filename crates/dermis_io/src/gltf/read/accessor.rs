@@ -56,6 +56,7 @@ pub(in crate::gltf) struct Floats {
 pub(in crate::gltf) struct Accessors<'a> {
     schema: &'a Schema,
     buffers: &'a [Bytes<'a>],
+    byte_count: u64,
     most_numbers: usize,
     numbers_left: Cell<usize>,
 }
@@ -158,9 +159,15 @@ impl<'a> Accessors<'a> {
         Self {
             schema: &container.schema,
             buffers: &container.buffers,
+            byte_count: container.byte_count,
             most_numbers,
             numbers_left: Cell::new(most_numbers),
         }
+    }
+
+    /// Bytes of the file and of the buffers beside it.
+    pub(super) fn byte_count(&self) -> u64 {
+        self.byte_count
     }
 
     /// An accessor's shape (`SCALAR` to `MAT4`), when there is such an accessor.

@@ -1,5 +1,6 @@
 //! Animations to clips.
 
+use dermis::limits::check_memory;
 use dermis::rig::{BoneId, Channel, Clip, Interpolation, Keys};
 use glam::{DQuat, DVec3};
 
@@ -26,6 +27,8 @@ pub(super) fn read(
     let mut reader = Reader {
         accessors,
         repeated_keys: 0,
+        key_count: 0,
+        key_bytes: 0,
     };
     let mut clips = Vec::new();
     let mut empty = Vec::new();
@@ -56,6 +59,9 @@ pub(super) fn read(
 struct Reader<'a> {
     accessors: &'a Accessors<'a>,
     repeated_keys: usize,
+    /// Keys of all channels so far, and the bytes that they take.
+    key_count: u64,
+    key_bytes: u64,
 }
 
 impl Reader<'_> {
@@ -149,6 +155,7 @@ impl Reader<'_> {
         let values_per_key = keys.values_per_key();
         // Key counts are backed by bytes and small factors, but hostile weights are not small.
         let count = (keys.times.len() * values_per_key).saturating_mul(elements);
+        self.plan::<T>(keys.times.len(), count)?;
         let role = format!("{label} output");
         let output = self
             .accessors
@@ -173,6 +180,25 @@ impl Reader<'_> {
         self.repeated_keys += keys.times.len() - kept.len();
         keys.times = kept;
         Ok(keys)
+    }
+}
+
+impl Reader<'_> {
+    /// Counts the keys of one more channel; refused when all of them would not fit into memory.
+    fn plan<T>(&mut self, keys: usize, elements: usize) -> Result<(), Fault> {
+        // A value, or a list of its own with a number for each element.
+        let element = (size_of::<T>() + 24) as u64;
+        self.key_count += keys as u64;
+        let bytes = (elements as u64)
+            .saturating_mul(element)
+            .saturating_add(16 * keys as u64);
+        self.key_bytes = self.key_bytes.saturating_add(bytes);
+        let what = || format!("reading {} animation keys", self.key_count);
+        Ok(check_memory(
+            &[self.key_bytes],
+            what,
+            "leave out animations",
+        )?)
     }
 }
 

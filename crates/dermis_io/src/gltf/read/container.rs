@@ -12,6 +12,7 @@ use std::rc::Rc;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use dermis::limits::check_memory;
 use percent_encoding::percent_decode_str;
 
 use super::schema::Schema;
@@ -50,6 +51,7 @@ impl<'a> Container<'a> {
     pub(super) fn open(path: &Path, bytes: &'a [u8]) -> Result<Self, IoError> {
         let in_file = |fault: Fault| fault.in_file(path);
         let (json, bin) = split(bytes).map_err(in_file)?;
+        check_json(json).map_err(in_file)?;
         let schema = Schema::parse(json).map_err(in_file)?;
         let mut byte_count = bytes.len() as u64;
         let mut loaded: HashMap<PathBuf, Rc<Vec<u8>>> = HashMap::new();
@@ -94,6 +96,15 @@ impl<'a> Container<'a> {
             byte_count,
         })
     }
+}
+
+/// Refuses JSON whose objects would not fit into memory: `{},` is three bytes, and a node of several hundred.
+fn check_json(json: &[u8]) -> Result<(), Fault> {
+    /// A node, and where it stands; nothing else that has braces is larger.
+    const OBJECT: u64 = 800;
+    let objects = json.iter().filter(|&&byte| byte == b'{').count() as u64;
+    let what = || format!("reading {objects} JSON objects");
+    Ok(check_memory(&[objects, OBJECT], what, "split the file")?)
 }
 
 /// The JSON and the binary chunk of a GLB, or the whole file as JSON.

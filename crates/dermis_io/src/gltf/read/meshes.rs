@@ -1,5 +1,6 @@
 //! The meshes of the scene, one copy for every node that draws one.
 
+use dermis::limits::check_memory;
 use dermis::mesh::DrawPart;
 use dermis::skin::Weight;
 use glam::DAffine3;
@@ -38,6 +39,7 @@ pub(super) fn read(
     notes: &mut Vec<String>,
 ) -> Result<Meshes, Fault> {
     check_size(schema, &scene.instances)?;
+    check_memory_of(schema, &scene.instances, accessors.byte_count())?;
     let bone_count = bones.map_or(0, |bones| bones.skeleton.bone_count());
     let joints = bones.and_then(|bones| bones.of_skin.get(&0));
     let joints = joints.map_or(&[][..], Vec::as_slice);
@@ -97,6 +99,78 @@ fn check_size(schema: &Schema, instances: &[Instance]) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Refuses files whose meshes, copied for every node that draws them, would not fit into memory.
+fn check_memory_of(schema: &Schema, instances: &[Instance], file_bytes: u64) -> Result<(), Fault> {
+    let mut sizes: Vec<Option<(u64, u64)>> = vec![None; schema.meshes.len()];
+    let (mut vertices, mut bytes) = (0u64, 0u64);
+    for instance in instances {
+        let size = sizes[instance.mesh].get_or_insert_with(|| {
+            let parts = schema.meshes[instance.mesh].primitives.iter();
+            parts.fold((0, 0), |(vertices, bytes), primitive| {
+                let [more_vertices, more_bytes] = size_of(schema, primitive, file_bytes);
+                (vertices + more_vertices, bytes.saturating_add(more_bytes))
+            })
+        });
+        vertices = vertices.saturating_add(size.0);
+        bytes = bytes.saturating_add(size.1);
+    }
+    let what = || {
+        format!(
+            "reading {vertices} vertices, those of each mesh once for every one of {} nodes that draw it,",
+            instances.len()
+        )
+    };
+    Ok(check_memory(&[bytes], what, "split the file")?)
+}
+
+/// Vertices of a primitive, and the bytes that they take at most while they are read and joined to points.
+fn size_of(schema: &Schema, primitive: &schema::Primitive, file_bytes: u64) -> [u64; 2] {
+    /// Position, rows, place in the table of points, and the point's own copies.
+    const VERTEX: u64 = 220;
+    /// Four influences of a vertex, and of its point.
+    const INFLUENCES: u64 = 2 * 4 * 16;
+    /// Four numbers of any other attribute.
+    const ATTRIBUTE: u64 = 16;
+    /// A displacement as it is read, of a vertex, and of its point.
+    const DELTA: u64 = 12 + 2 * 32;
+    /// A corner as it is read, drawn, and of the points' mesh.
+    const CORNER: u64 = 12;
+    // A count that the file has no bytes for is refused by name when it is read.
+    let count = |accessor: usize| {
+        let accessor = schema.accessors.get(accessor)?;
+        let stored = match (&accessor.buffer_view, &accessor.sparse) {
+            (None, Some(sparse)) => sparse.count,
+            _ => accessor.count,
+        };
+        Some((stored as u64).min(file_bytes))
+    };
+    let vertices = (primitive.attributes.get("POSITION")).and_then(|&accessor| count(accessor));
+    let vertices = vertices.unwrap_or(0);
+    let attributes = primitive.attributes.keys();
+    let each: u64 = attributes
+        .map(
+            |name| match name.starts_with("JOINTS_") || name.starts_with('_') {
+                true => INFLUENCES,
+                false => ATTRIBUTE,
+            },
+        )
+        .sum();
+    let targets = primitive.targets.iter();
+    let moved = targets.filter_map(|target| count(*target.get("POSITION")?));
+    let deltas = moved
+        .map(|moved| moved.min(vertices))
+        .fold(0, u64::saturating_add);
+    let corners = primitive
+        .indices
+        .map_or(vertices, |accessor| count(accessor).unwrap_or(0));
+    let parts = [
+        vertices.saturating_mul(VERTEX + each),
+        deltas.saturating_mul(DELTA),
+        corners.saturating_mul(CORNER),
+    ];
+    [vertices, parts.into_iter().fold(0, u64::saturating_add)]
 }
 
 /// Collects the primitives of all mesh nodes.

@@ -4,6 +4,8 @@
 //! bit, so that a fit sees the 290 points of a fox and not its 1728 vertices, while shells that
 //! touch but move apart stay apart. A file that dermis wrote says the numbers itself (`_ORIG`).
 
+use std::hash::{Hash, Hasher};
+
 use dermis::mesh::{Weld, weld_by_key};
 use dermis::skin::{
     Correction, Delta, Influence, LinearProgram, MultiWeight, MultiWeightProgram, Rows, SsdProgram,
@@ -26,9 +28,8 @@ pub(super) struct Vertices {
     /// What coefficients add to the influences of `linear`.
     shifts: Rows<Shift>,
     multi: Rows<MultiWeight>,
-    multi_rest: Vec<DVec3>,
-    /// Everything above as bits; one row per vertex.
-    keys: Rows<u64>,
+    /// Where a vertex of `multi` rests.
+    multi_rest: Rows<DVec3>,
     /// The point that the file says the vertex is, where it says so.
     original: Vec<f32>,
     parts: usize,
@@ -45,6 +46,69 @@ pub(super) struct Points {
     pub(super) exact: Option<VertexProgram>,
 }
 
+/// A vertex, compared with others bit for bit by all that moves it and by where it rests.
+///
+/// The bits are made when they are asked for: kept beside what they are made of, they would be more than half of the
+/// memory that a large file takes.
+#[derive(Clone, Copy)]
+struct Key<'a> {
+    vertices: &'a Vertices,
+    vertex: usize,
+}
+
+impl Key<'_> {
+    fn bits(&self) -> impl Iterator<Item = u64> {
+        let (all, v) = (self.vertices, self.vertex);
+        let (weights, deltas) = (all.weights.row(v), all.deltas.row(v));
+        let (linear, shifts) = (all.linear.row(v), all.shifts.row(v));
+        // Adding zero makes -0 a +0: one position, one key.
+        let number = |x: f64| (x + 0.0).to_bits();
+        let place = move |v: DVec3| v.to_array().map(number);
+        let counts = [weights.len(), deltas.len(), linear.len(), shifts.len()].map(|n| n as u64);
+        let weight_bits = (weights.iter()).flat_map(|w| [u64::from(w.bone.0), w.weight.to_bits()]);
+        let delta_bits = deltas.iter().flat_map(move |&(m, d)| {
+            let [x, y, z] = place(d);
+            [u64::from(m), x, y, z]
+        });
+        let linear_bits = linear.iter().flat_map(move |i| {
+            let [x, y, z, w] = i.p.to_array().map(number);
+            [u64::from(i.bone.0), x, y, z, w]
+        });
+        let shift_bits = shifts.iter().flat_map(move |shift| {
+            let [x, y, z, w] = shift.value.to_array().map(number);
+            [u64::from(shift.of), u64::from(shift.place), x, y, z, w]
+        });
+        let rest_bits = all.multi_rest.row(v).iter().flat_map(move |&p| place(p));
+        let multi_bits = all.multi.row(v).iter().flat_map(move |i| {
+            let weights = i.weights.as_flattened().iter().map(move |&x| number(x));
+            std::iter::once(u64::from(i.bone.0)).chain(weights)
+        });
+        place(all.positions[v])
+            .into_iter()
+            .chain(counts)
+            .chain(weight_bits)
+            .chain(delta_bits)
+            .chain(linear_bits)
+            .chain(shift_bits)
+            .chain(rest_bits)
+            .chain(multi_bits)
+    }
+}
+
+impl Hash for Key<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bits().for_each(|bits| state.write_u64(bits));
+    }
+}
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits().eq(other.bits())
+    }
+}
+
+impl Eq for Key<'_> {}
+
 impl Vertices {
     /// Adds a drawn vertex.
     pub(super) fn push(
@@ -54,53 +118,28 @@ impl Vertices {
         deltas: &[(u32, DVec3)],
         exact: ExactRow<'_>,
     ) {
-        // Adding zero makes -0 a +0: one position, one key.
-        let bits = |v: DVec3| (v + DVec3::ZERO).to_array().map(f64::to_bits);
-        let weight_bits = weights
-            .iter()
-            .flat_map(|w| [u64::from(w.bone.0), w.weight.to_bits()]);
-        let delta_bits = deltas.iter().flat_map(|&(m, d)| {
-            let [x, y, z] = bits(d);
-            [u64::from(m), x, y, z]
-        });
         let (mut linear, mut shifts): (&[Influence], &[Shift]) = (&[], &[]);
-        let (mut multi_rest, mut multi): (DVec3, &[MultiWeight]) = (DVec3::ZERO, &[]);
+        let (mut multi_rest, mut multi): (Option<DVec3>, &[MultiWeight]) = (None, &[]);
         match exact {
             ExactRow::None => {}
             ExactRow::Linear(row, added) => (linear, shifts) = (row, added),
-            ExactRow::MultiWeight(rest, row) => (multi_rest, multi) = (rest, row),
+            ExactRow::MultiWeight(rest, row) => (multi_rest, multi) = (Some(rest), row),
         }
-        let number = |x: f64| (x + 0.0).to_bits();
-        let linear_bits = linear.iter().flat_map(|i| {
-            let [x, y, z, w] = i.p.to_array().map(number);
-            [u64::from(i.bone.0), x, y, z, w]
-        });
-        let shift_bits = shifts.iter().flat_map(|shift| {
-            let [x, y, z, w] = shift.value.to_array().map(number);
-            [u64::from(shift.of), u64::from(shift.place), x, y, z, w]
-        });
-        let multi_bits = multi.iter().flat_map(|i| {
-            let weights = i.weights.as_flattened().iter().map(|&x| number(x));
-            std::iter::once(u64::from(i.bone.0)).chain(weights)
-        });
-        let counts = [weights.len(), deltas.len(), linear.len(), shifts.len()].map(|n| n as u64);
-        let key = bits(position)
-            .into_iter()
-            .chain(counts)
-            .chain(weight_bits)
-            .chain(delta_bits)
-            .chain(linear_bits)
-            .chain(shift_bits)
-            .chain(bits(multi_rest))
-            .chain(multi_bits);
-        self.keys.push_row(key);
         self.positions.push(position);
         self.weights.push_row(weights.iter().copied());
         self.deltas.push_row(deltas.iter().copied());
         self.linear.push_row(linear.iter().copied());
         self.shifts.push_row(shifts.iter().copied());
         self.multi.push_row(multi.iter().copied());
-        self.multi_rest.push(multi_rest);
+        self.multi_rest.push_row(multi_rest);
+    }
+
+    /// What decides which point a vertex is: position, influences and morph deltas.
+    fn key(&self, vertex: usize) -> Key<'_> {
+        Key {
+            vertices: self,
+            vertex,
+        }
     }
 
     /// Ends a part, with the point numbers that the file has for its vertices, and the kind of
@@ -128,7 +167,9 @@ impl Vertices {
                 }
             }
         };
-        let weld = numbered.unwrap_or_else(|| weld_by_key(self.keys.iter()));
+        let weld = numbered.unwrap_or_else(|| {
+            weld_by_key((0..self.positions.len()).map(|vertex| self.key(vertex)))
+        });
         let first = |v: &u32| *v as usize;
         let firsts = weld.first_vertex.iter().map(first);
         let mut corrections = vec![Correction { deltas: Vec::new() }; correction_count];
@@ -180,7 +221,9 @@ impl Vertices {
                 influences: firsts.map(|v| self.linear.row(v).iter().copied()).collect(),
             }),
             Exact::MultiWeight => VertexProgram::MultiWeight(MultiWeightProgram {
-                rest_positions: firsts.clone().map(|v| self.multi_rest[v]).collect(),
+                rest_positions: (firsts.clone())
+                    .flat_map(|v| self.multi_rest.row(v).iter().copied())
+                    .collect(),
                 influences: firsts.map(|v| self.multi.row(v).iter().copied()).collect(),
                 corrections: Vec::new(),
             }),
@@ -232,7 +275,7 @@ impl Vertices {
                 return Err(format!("vertex {vertex} has the number {number}"));
             };
             let first = *first.get_or_insert(vertex as u32);
-            if self.keys.row(first as usize) != self.keys.row(vertex) {
+            if self.key(first as usize) != self.key(vertex) {
                 return Err(format!(
                     "vertices {first} and {vertex} have the number {point} but differ in \
                      position, influences or morph targets"

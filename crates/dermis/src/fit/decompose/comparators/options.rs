@@ -4,6 +4,7 @@ use faer::MatRef;
 use glam::DVec3;
 
 use crate::example::MeshAnimation;
+use crate::fit::decompose::check_trajectories;
 use crate::fit::{FitError, bad_option};
 use crate::par;
 use crate::progress::Progress;
@@ -51,6 +52,7 @@ impl ComparatorOptions {
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check_for(&self, animation: &MeshAnimation) -> Result<(), FitError> {
         self.check()?;
+        check_trajectories(animation)?;
         let vertices = animation.vertex_count();
         match self.bone_count > vertices {
             true => bad_option(
