@@ -9,7 +9,7 @@ use dermis_io::Document;
 
 use crate::args::ExampleArgs;
 use crate::cmd::rig::example_meshes;
-use crate::cmd::{choose_clip, read_inputs, sampling_rate};
+use crate::cmd::{choose_clip, read_inputs, sampling_times};
 use crate::talk::Talk;
 
 /// Examples, and what the file around them has that a fit should keep.
@@ -200,8 +200,8 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
     }
     let mut poses = Vec::new();
     for clip in &chosen {
-        let fps = sampling_rate(source.fps, clip, Some(&skin));
-        for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
+        let (times, _) = sampling_times(source.fps, clip, Some(&skin));
+        for (k, time) in times.into_iter().enumerate() {
             let pose = skin.sample(clip, time);
             document.frames.push(dermis_io::Frame {
                 name: format!("{} {k}", clip.name),

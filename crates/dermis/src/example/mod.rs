@@ -6,8 +6,9 @@ pub use mesh_animation::{MeshAnimation, MeshClip};
 
 use glam::DVec3;
 
+use crate::math::unit_factor;
 use crate::mesh::{MeshError, TriMesh, enclosing_ball};
-use crate::rig::{Pose, RigError, Skeleton};
+use crate::rig::{Pose, RigError, Similarity, Skeleton};
 
 /// A pose and the mesh that it should produce.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,6 +140,29 @@ impl ExampleSet {
             example.pose = pose;
         }
         Self::new(self.rest, self.skeleton, self.examples)
+    }
+
+    /// The same examples at [unit size](unit_factor), and the factor that takes them there; `None` when
+    /// they are of that size.
+    pub(crate) fn at_unit_size(&self) -> Option<(Self, f64)> {
+        let meshes = self.examples.iter().map(|e| e.positions.as_slice());
+        let factor = unit_factor(meshes.chain([self.rest.positions()]));
+        if factor == 1.0 {
+            return None;
+        }
+        let by = Similarity::scaling(factor);
+        let scaled = |example: &Example| Example {
+            name: example.name.clone(),
+            pose: by.pose(&self.skeleton, &example.pose),
+            positions: example.positions.iter().map(|p| *p * factor).collect(),
+        };
+        let set = Self {
+            rest: self.rest.scaled(factor),
+            skeleton: by.skeleton(&self.skeleton).ok()?,
+            examples: self.examples.iter().map(scaled).collect(),
+            unit_ball_radius: self.unit_ball_radius * factor,
+        };
+        Some((set, factor))
     }
 
     /// Radius of the smallest ball around the first example's mesh: the unit of `E_RMS`.

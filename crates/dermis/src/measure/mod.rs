@@ -122,6 +122,21 @@ pub fn measure_predictions(
     which: &[usize],
     predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
 ) -> Result<Measured, SkinError> {
+    let Some((scaled, factor)) = set.at_unit_size() else {
+        return measure_at_unit_size(set, which, predict);
+    };
+    // No measure has a unit of length.
+    measure_at_unit_size(&scaled, which, |k| {
+        let predicted = predict(k)?;
+        Ok(predicted.into_iter().map(|p| p * factor).collect())
+    })
+}
+
+fn measure_at_unit_size(
+    set: &ExampleSet,
+    which: &[usize],
+    predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
+) -> Result<Measured, SkinError> {
     let sums: Vec<Sums> = par::map(which.len(), |k| {
         let example = &set.examples()[which[k]];
         let found = predict(which[k])?;

@@ -5,11 +5,12 @@ mod correction;
 mod derived;
 mod driven;
 mod eval;
+mod fewer_keys;
 mod moved;
 mod playable;
 mod proxied;
-mod reach;
 mod rest_space;
+mod shares;
 mod vertex_program;
 
 pub use crate::Rows;

@@ -7,7 +7,7 @@ use dermis_io::{Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
 use super::pose_text::parse_pose;
-use super::{choose_clip, sampling_rate, skin_of};
+use super::{choose_clip, sampling_times, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
 use crate::talk::{Talk, plural};
@@ -70,7 +70,7 @@ fn named_poses(
     }
     let clip = choose_clip(document, args.clip.as_deref())?;
     let frame = |(k, time)| (format!("{}_{k:04}", clip.name), skin.sample(clip, time));
-    let times = clip.frame_times(sampling_rate(args.fps, clip, Some(skin)));
+    let (times, _) = sampling_times(args.fps, clip, Some(skin));
     Ok(times.into_iter().enumerate().map(frame).collect())
 }
 
@@ -79,7 +79,7 @@ fn frame_rate(args: &EvalArgs, document: &Document) -> Option<f64> {
     let clip = choose_clip(document, args.clip.as_deref()).ok();
     let of_clip = clip.filter(|_| args.pose.is_empty());
     args.fps
-        .or_else(|| of_clip.map(|clip| sampling_rate(None, clip, document.skin.as_ref())))
+        .or_else(|| of_clip.map(|clip| sampling_times(None, clip, document.skin.as_ref()).1))
         .or(document.frames_per_second)
 }
 

@@ -97,23 +97,53 @@ pub(crate) fn choose_clip<'a>(
     }
 }
 
-/// Frames per second at which to sample a clip: as asked, else on its keys, else 30.
-///
-/// Keys of bones and shapes that the skin computes by itself, which lie between those of the others,
-/// do not count.
+/// Frames per second at which to sample a clip that goes on as frames of one rate: as asked, else on its
+/// keys, else 30.
 pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip, skin: Option<&Skin>) -> f64 {
-    let of_keys = || {
-        let Some(skin) = skin else {
-            return clip.key_rate();
-        };
-        let mut given = skin.unbaked(clip);
-        // In a file the sliders of a mesh have the keys of what is driven, too.
-        if !skin.drivers.is_empty() && given.channels.iter().any(|c| c.bone().is_some()) {
-            given.channels.retain(|c| c.bone().is_some());
-        }
-        given.key_rate()
-    };
+    let of_keys = || posed_part(clip, skin).key_rate();
     asked.or_else(of_keys).unwrap_or(30.0)
+}
+
+/// When to sample a clip for its poses, and how many frames per second that is in the mean.
+///
+/// At frames of the rate that was asked for. Else where its keys are; and where these lie on frames, at
+/// least half of which have one, at the frames without a key, too.
+pub(crate) fn sampling_times(
+    asked: Option<f64>,
+    clip: &Clip,
+    skin: Option<&Skin>,
+) -> (Vec<f64>, f64) {
+    if let Some(rate) = asked {
+        return (clip.frame_times(rate), rate);
+    }
+    let posed = posed_part(clip, skin);
+    let mut times = posed.key_times();
+    let duration = posed.end() - posed.start();
+    if let Some(rate) = posed.key_rate()
+        && duration * rate < 2.0 * times.len() as f64
+    {
+        return (posed.frame_times(rate), rate);
+    }
+    if times.len() < 2 {
+        times = vec![clip.start()];
+        return (times, 30.0);
+    }
+    let rate = (times.len() - 1) as f64 / duration;
+    (times, rate)
+}
+
+/// The channels of a clip whose keys say when something happens: not those of bones and shapes that the
+/// skin computes by itself, whose keys lie between the others'.
+fn posed_part(clip: &Clip, skin: Option<&Skin>) -> Clip {
+    let Some(skin) = skin else {
+        return clip.clone();
+    };
+    let mut given = skin.unbaked(clip);
+    // In a file the sliders of a mesh have the keys of what is driven, too.
+    if !skin.drivers.is_empty() && given.channels.iter().any(|c| c.bone().is_some()) {
+        given.channels.retain(|c| c.bone().is_some());
+    }
+    given
 }
 
 /// Says what a format has no place for of a document that is about to be written.
