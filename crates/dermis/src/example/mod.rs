@@ -142,27 +142,30 @@ impl ExampleSet {
         Self::new(self.rest, self.skeleton, self.examples)
     }
 
-    /// The same examples at [unit size](unit_factor), and the factor that takes them there; `None` when
-    /// they are of that size.
-    pub(crate) fn at_unit_size(&self) -> Option<(Self, f64)> {
+    /// The factor that takes the examples to [unit size](unit_factor).
+    pub(crate) fn unit_factor(&self) -> f64 {
         let meshes = self.examples.iter().map(|e| e.positions.as_slice());
-        let factor = unit_factor(meshes.chain([self.rest.positions()]));
-        if factor == 1.0 {
-            return None;
-        }
+        unit_factor(meshes.chain([self.rest.positions()]))
+    }
+
+    /// The same examples in another unit of length.
+    pub(crate) fn scaled(&self, factor: f64) -> Result<Self, ExampleError> {
         let by = Similarity::scaling(factor);
         let scaled = |example: &Example| Example {
             name: example.name.clone(),
             pose: by.pose(&self.skeleton, &example.pose),
             positions: example.positions.iter().map(|p| *p * factor).collect(),
         };
-        let set = Self {
+        let rest_error = |source| ExampleError::Pose {
+            name: "rest".to_owned(),
+            source,
+        };
+        Ok(Self {
             rest: self.rest.scaled(factor),
-            skeleton: by.skeleton(&self.skeleton).ok()?,
+            skeleton: by.skeleton(&self.skeleton).map_err(rest_error)?,
             examples: self.examples.iter().map(scaled).collect(),
             unit_ball_radius: self.unit_ball_radius * factor,
-        };
-        Some((set, factor))
+        })
     }
 
     /// Radius of the smallest ball around the first example's mesh: the unit of `E_RMS`.

@@ -11,10 +11,11 @@ pub(super) fn at_unit_size(
     set: &ExampleSet,
     fit: impl FnOnce(&ExampleSet) -> Result<Fitted, FitError>,
 ) -> Result<Fitted, FitError> {
-    let Some((scaled, factor)) = set.at_unit_size() else {
+    let factor = set.unit_factor();
+    if factor == 1.0 {
         return fit(set);
-    };
-    let fitted = fit(&scaled)?;
+    }
+    let fitted = fit(&set.scaled(factor)?)?;
     Ok(Fitted {
         skin: fitted.skin.moved(&Similarity::scaling(1.0 / factor))?,
         round_errors: fitted.round_errors.iter().map(|e| e / factor).collect(),

@@ -122,17 +122,22 @@ pub fn measure_predictions(
     which: &[usize],
     predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
 ) -> Result<Measured, SkinError> {
-    let Some((scaled, factor)) = set.at_unit_size() else {
-        return measure_at_unit_size(set, which, predict);
+    let factor = set.unit_factor();
+    // No measure has a unit of length, and few units are beyond what a float can square.
+    let scaled = match (1e-100..1e100).contains(&factor) {
+        true => None,
+        false => set.scaled(factor).ok(),
     };
-    // No measure has a unit of length.
-    measure_at_unit_size(&scaled, which, |k| {
-        let predicted = predict(k)?;
-        Ok(predicted.into_iter().map(|p| p * factor).collect())
-    })
+    match scaled {
+        None => measure_in_range(set, which, predict),
+        Some(scaled) => measure_in_range(&scaled, which, |k| {
+            let predicted = predict(k)?;
+            Ok(predicted.into_iter().map(|p| p * factor).collect())
+        }),
+    }
 }
 
-fn measure_at_unit_size(
+fn measure_in_range(
     set: &ExampleSet,
     which: &[usize],
     predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
