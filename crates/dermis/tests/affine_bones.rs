@@ -119,6 +119,21 @@ fn largest_difference(skin: &Skin, poses: &[Pose], playable: &Playable) -> f64 {
     largest
 }
 
+/// Root mean square over the vertices, in the worst frame.
+fn rms_difference(skin: &Skin, poses: &[Pose], playable: &Playable) -> f64 {
+    let at_frame = |(k, pose): (usize, &Pose)| {
+        let wanted = skin.evaluate(pose).expect("the pose fits");
+        let sampled = playable.skin.sample(&playable.clips[0], k as f64 / RATE);
+        let shown = playable.skin.evaluate(&sampled).expect("the clip fits");
+        let squares = wanted
+            .iter()
+            .zip(&shown)
+            .map(|(a, b)| a.distance_squared(*b));
+        (squares.sum::<f64>() / wanted.len() as f64).sqrt()
+    };
+    poses.iter().enumerate().map(at_frame).fold(0.0, f64::max)
+}
+
 #[test]
 fn every_program_shows_the_same_at_every_frame() {
     let weighted = ssd();
@@ -224,8 +239,12 @@ fn a_tolerance_saves_keys_and_is_kept() {
             let playable = played(&skin, &poses, tolerance);
             let off = largest_difference(&skin, &poses, &playable);
             let keys = key_count(&playable);
-            eprintln!("within {tolerance}: off by {off:.2e}, {keys} of {all} keys");
-            assert!(off <= tolerance, "{off} of {tolerance}");
+            let mean = rms_difference(&skin, &poses, &playable);
+            eprintln!(
+                "within {tolerance}: off by {off:.2e}, {mean:.2e} in the mean, {keys} of {all} keys"
+            );
+            assert!(mean <= tolerance, "{mean} of {tolerance}");
+            assert!(off <= 4.0 * tolerance, "{off} of {tolerance}");
             assert!(keys <= last, "{keys} keys, {last} for less");
             last = keys;
         }
@@ -241,7 +260,7 @@ fn shear_that_nobody_sees_needs_no_second_bone() {
     assert_eq!(played(&skin, &poses, 0.0).split_count, 1, "it is there");
     let playable = played(&skin, &poses, 0.05);
     assert_eq!(playable.split_count, 0, "but small");
-    assert!(largest_difference(&skin, &poses, &playable) < 0.05, "kept");
+    assert!(rms_difference(&skin, &poses, &playable) < 0.05, "kept");
     // What single precision leaves of a turn is no shear.
     let single = |m: DMat3| DMat3::from_cols_array(&m.to_cols_array().map(|x| f64::from(x as f32)));
     for pose in &mut poses {
@@ -287,7 +306,7 @@ fn derived_bones_stay_derived_unless_their_joint_is_split() {
     for tolerance in [0.0, 1e-3] {
         let playable = played(&skin, &poses, tolerance);
         let off = largest_difference(&skin, &poses, &playable);
-        assert!(off <= tolerance.max(1e-9), "{off} of {tolerance}");
+        assert!(off <= (4.0 * tolerance).max(1e-9), "{off} of {tolerance}");
         let derived: Vec<(u16, u16)> = (playable.skin.pose_program.derived().iter())
             .map(|d| (d.bone.0, d.of.0))
             .collect();
@@ -300,7 +319,10 @@ fn derived_bones_stay_derived_unless_their_joint_is_split() {
             ..playable
         };
         let off = largest_difference(&skin, &poses, &plain);
-        assert!(off <= tolerance.max(1e-9), "{off} of {tolerance}, baked");
+        assert!(
+            off <= (4.0 * tolerance).max(1e-9),
+            "{off} of {tolerance}, baked"
+        );
     }
 }
 

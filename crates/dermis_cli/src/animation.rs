@@ -8,7 +8,7 @@ use dermis::{Clip, MeshAnimation, MeshClip};
 use dermis_io::Document;
 
 use crate::args::SequenceArgs;
-use crate::cmd::{read_inputs, sampled};
+use crate::cmd::{Pace, read_inputs, sampled};
 use crate::talk::Talk;
 
 /// Frames per second of meshes that come without.
@@ -86,7 +86,7 @@ fn clips_of(
     }
     let mut clips = Vec::with_capacity(document.clips.len());
     let all: Vec<&Clip> = document.clips.iter().collect();
-    let sampled = sampled(fps, &all, skin, document)?;
+    let sampled = sampled(fps, &all, skin, document, Pace::Even)?;
     for (clip, (frames_per_second, times)) in all.into_iter().zip(sampled) {
         let frames = times
             .into_iter()

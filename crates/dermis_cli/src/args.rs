@@ -267,7 +267,7 @@ pub(crate) struct ExampleArgs {
     /// The clip whose poses belong to the examples.
     #[arg(long, value_name = "NAME")]
     pub(crate) clip: Option<String>,
-    /// Frames per second at which clips are sampled; those of their keys unless given.
+    /// Frames per second at which clips are sampled; at their own keys unless given.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
     /// Which examples to test on without fitting to them: every:N, one (each in turn), none, numbers
@@ -417,9 +417,10 @@ pub(crate) struct DecomposeArgs {
     /// On Ctrl-C, write the best so far instead of nothing.
     #[arg(long)]
     pub(crate) checkpoint: bool,
-    /// How far a vertex may be off at a frame when keys are left out, in per cent of the diagonal; 0
-    /// keeps every key.
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0005)]
+    /// How much error keys may be left out for, as a share of the fit's own E_RMS: with 0.1 vertices move by at
+    /// most a tenth of it (root mean square, in every frame and for every bone). 0 keeps every key. An E_RMS below
+    /// 0.01 counts as 0.01.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     pub(crate) key_tolerance: f64,
     /// Frames per second of the meshes.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
@@ -545,7 +546,7 @@ pub(crate) struct EvalArgs {
     /// The clip to play.
     #[arg(long, value_name = "NAME", conflicts_with = "pose")]
     pub(crate) clip: Option<String>,
-    /// Frames per second at which the clip is sampled; those of its keys unless given.
+    /// Frames per second at which the clip is sampled; at its own keys unless given.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
     /// A pose: rest, default, or a list such as 'forearm.rz=90, smile=0.5'. May be repeated.

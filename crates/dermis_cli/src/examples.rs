@@ -9,7 +9,7 @@ use dermis_io::Document;
 
 use crate::args::ExampleArgs;
 use crate::cmd::rig::example_meshes;
-use crate::cmd::{choose_clip, read_inputs, sampled};
+use crate::cmd::{Pace, choose_clip, read_inputs, sampled};
 use crate::talk::Talk;
 
 /// Examples, and what the file around them has that a fit should keep.
@@ -200,7 +200,7 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
     }
     let mut poses = Vec::new();
     let clips: Vec<&Clip> = chosen.iter().collect();
-    let sampled = sampled(source.fps, &clips, &skin, &document)?;
+    let sampled = sampled(source.fps, &clips, &skin, &document, Pace::AtKeys)?;
     for (clip, (_, times)) in chosen.iter().zip(sampled) {
         for (k, time) in times.into_iter().enumerate() {
             let pose = skin.sample(clip, time);

@@ -136,43 +136,110 @@ fn the_clip_shows_the_meshes_within_the_error_that_is_said() {
 }
 
 #[test]
-fn keys_are_left_out_within_the_tolerance() {
+fn keys_are_left_out_within_a_share_of_the_error() {
     let (scratch, _, arm) = folder();
     let exact = decompose(
         &scratch,
         "arm.npz --bones 4 --rigid --key-tolerance 0 -o exact.glb",
     );
-    let loose = decompose(
-        &scratch,
-        "arm.npz --bones 4 --rigid --key-tolerance 1 -o loose.glb",
-    );
     assert_eq!(exact["keys"], exact["keysUnreduced"], "all are kept");
-    assert_eq!(exact["keysUnreduced"], loose["keysUnreduced"], "of as many");
-    assert!(
-        number(&loose, "/keys") < 0.9 * number(&exact, "/keys"),
-        "{loose:#}"
-    );
-    let tolerance = number(&loose, "/keyTolerance");
-    let diagonal = arm.rest.bounds().diagonal();
-    assert!(
-        (tolerance - 0.01 * diagonal).abs() < 1e-9,
-        "{tolerance} is 1% of {diagonal}"
-    );
-    let (exact, loose) = (scratch.read("exact.glb"), scratch.read("loose.glb"));
-    let mut farthest = 0.0f64;
-    for (a, b) in poses(&exact, 24).iter().zip(&poses(&loose, 24)) {
-        let (a, b) = (skin(&exact).evaluate(a), skin(&loose).evaluate(b));
-        let pairs = a.expect("its pose").into_iter().zip(b.expect("its pose"));
-        farthest = pairs.map(|(a, b)| a.distance(b)).fold(farthest, f64::max);
+    assert_eq!(exact["fileBytes"], exact["fileBytesUnreduced"], "all bytes");
+    let e_rms = number(&exact, "/eRms");
+    let mut last = number(&exact, "/keys");
+    for share in [0.1, 1.0, 10.0] {
+        let said = decompose(
+            &scratch,
+            &format!("arm.npz --bones 4 --rigid --key-tolerance {share} -o loose.glb"),
+        );
+        let tolerance = number(&said, "/keyTolerance");
+        assert!(
+            (tolerance - share * e_rms).abs() < 1e-9 * e_rms,
+            "{tolerance} is {share} of {e_rms}"
+        );
+        assert_eq!(exact["keysUnreduced"], said["keysUnreduced"], "of as many");
+        let keys = number(&said, "/keys");
+        assert!(keys <= last, "{keys} of {last}");
+        last = keys;
+        // What the files show is apart by no more than that, as an E_RMS in every frame.
+        let (exact, loose) = (scratch.read("exact.glb"), scratch.read("loose.glb"));
+        let count = 3.0 * arm.rest.vertex_count() as f64;
+        let radius = dermis::mesh::enclosing_ball(&arm.frames[0]).radius;
+        let mut most = 0.0f64;
+        for (a, b) in poses(&exact, 24).iter().zip(&poses(&loose, 24)) {
+            let (a, b) = (skin(&exact).evaluate(a), skin(&loose).evaluate(b));
+            let pairs = a.expect("its pose").into_iter().zip(b.expect("its pose"));
+            let squared: f64 = pairs.map(|(a, b)| a.distance_squared(b)).sum();
+            most = most.max(1000.0 * (squared / count).sqrt() / radius);
+        }
+        // Files have single precision.
+        assert!(most <= tolerance + 1e-3, "{most}, {tolerance} was allowed");
+        assert!(
+            number(&said, "/fileERms") <= e_rms + tolerance + 1e-3,
+            "{said:#}"
+        );
     }
-    assert!(
-        farthest < tolerance + 1e-5,
-        "{farthest} off, {tolerance} was allowed"
+    assert!(last < 0.6 * number(&exact, "/keys"), "{last} keys are left");
+    let bytes = [scratch.at("exact.glb"), scratch.at("loose.glb")]
+        .map(|path| std::fs::metadata(path).expect("it was written").len());
+    assert!(bytes[1] < bytes[0], "{bytes:?}");
+}
+
+#[test]
+fn any_unit_of_length_that_a_file_can_hold_gives_the_same() {
+    let (scratch, flag, _) = folder();
+    let command = "--bones 4 --quality fast --rigid --hierarchy";
+    let expected = number(
+        &decompose(&scratch, &format!("flag.npz {command} -o skin.glb")),
+        "/fileERms",
     );
-    assert!(
-        farthest > 1e-3 * tolerance,
-        "it was made use of: {farthest}"
+    for scale in [1e-300, 1e-150, 1e-12, 1e12, 1e150, 1e300] {
+        let points = |points: &[DVec3]| points.iter().map(|p| scale * *p).collect::<Vec<_>>();
+        let rest = flag.rest.with_positions(points(flag.rest.positions()));
+        let frames: Vec<Vec<DVec3>> = flag.frames.iter().map(|f| points(f)).collect();
+        scratch.write("scaled.npz", &sequence(&rest.expect("as many"), &frames));
+        let run = scratch.dermis(&format!(
+            "decompose scaled.npz {command} --json -o scaled.glb"
+        ));
+        if (1e-30..1e30).contains(&scale) {
+            let found = number(&run.done().json(), "/fileERms");
+            assert!(
+                (found - expected).abs() < 0.05 * expected,
+                "{scale:e}: {found} {expected}"
+            );
+            continue;
+        }
+        assert_eq!(run.code, 2, "{run:#?}");
+        let last = run.stderr.lines().last().unwrap_or_default();
+        assert!(
+            last.contains("scaled.glb") && last.contains("single precision"),
+            "{scale:e}: {last}"
+        );
+    }
+}
+
+#[test]
+fn a_clip_is_sampled_at_its_own_keys() {
+    let (scratch, _, arm) = folder();
+    decompose(
+        &scratch,
+        "arm.npz --bones 4 --rigid --key-tolerance 0 --fps 30.8 -o skin.glb",
     );
+    let file = scratch.read("skin.glb");
+    let times = file.clips[0].key_times();
+    assert_eq!(times.len(), arm.frames.len(), "a key for every frame");
+    for (k, time) in times.iter().enumerate() {
+        assert!((time - k as f64 / 30.8).abs() < 1e-6, "frame {k} at {time}");
+    }
+    scratch.dermis("eval skin.glb -o shown.npz").done();
+    let shown = scratch.read("shown.npz");
+    assert_eq!(shown.frames.len(), times.len(), "as many as keys");
+    for (frame, time) in shown.frames.iter().zip(&times) {
+        let pose = skin(&file).sample(&file.clips[0], *time);
+        let expected = skin(&file).evaluate(&pose).expect("its pose");
+        let pairs = frame.positions.iter().zip(&expected);
+        let off = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        assert!(off < 1e-5, "{off} at {time} s");
+    }
 }
 
 #[test]
@@ -495,6 +562,7 @@ fn the_report_shows_the_worst_frame_and_needs_no_other_file() {
         "E_RMS",
         "no skin falls below",
         "keys",
+        "file",
         "time",
     ] {
         assert!(

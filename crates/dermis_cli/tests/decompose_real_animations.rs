@@ -68,6 +68,35 @@ fn a_captured_crane_has_the_error_that_was_reached_before() {
     decomposed(&Scratch::new(), "crane", "--bones 40", 1.33);
 }
 
+#[test]
+fn keys_of_a_galloping_horse_are_left_out_within_the_tolerance() {
+    let Some(path) = support::data("horse-gallop/horse-gallop.npz") else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let mut last = f64::INFINITY;
+    for share in [0.0, 0.1, 0.5, 2.0] {
+        let command = format!(
+            "decompose {} --bones 12 --quality fast --key-tolerance {share} -o skin.glb --json --quiet",
+            quoted(&path)
+        );
+        let said = scratch.dermis(&command).done().json();
+        let [keys, all] = ["/keys", "/keysUnreduced"].map(|name| number(&said, name));
+        let [bytes, most] = ["/fileBytes", "/fileBytesUnreduced"].map(|name| number(&said, name));
+        let [e_rms, shown] = ["/eRms", "/fileERms"].map(|name| number(&said, name));
+        eprintln!(
+            "{share}: {keys} of {all} keys, {bytes} of {most} bytes, E_RMS {shown} of {e_rms}"
+        );
+        assert!(keys <= all && bytes <= most, "{said:#}");
+        assert!(shown <= (1.0 + share) * e_rms + 1e-6, "{said:#}");
+        assert!(
+            keys < last || share == 0.1,
+            "more error, fewer keys: {said:#}"
+        );
+        last = keys;
+    }
+}
+
 /// What a player shows, in the order of the mesh's points.
 fn points(file: &Document, shown: &Shown) -> Vec<DVec3> {
     let drawn: Vec<DVec3> = (shown.iter().flat_map(|mesh| &mesh.positions))

@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use super::ExampleError;
+use crate::math::unit_factor;
 use crate::mesh::{MeshError, TriMesh, enclosing_ball};
 
 /// One motion of a mesh: a position per vertex in every frame.
@@ -63,6 +64,26 @@ impl MeshAnimation {
         })
     }
 
+    /// The same motions at [unit size](unit_factor), and the factor that takes them there; `None` when
+    /// they are of that size.
+    pub(crate) fn at_unit_size(&self) -> Option<(Self, f64)> {
+        let factor = unit_factor(self.frames().chain([self.rest.positions()]));
+        let scaled = |frame: &Vec<DVec3>| frame.iter().map(|p| *p * factor).collect();
+        let clips = self.clips.iter().map(|clip| MeshClip {
+            name: clip.name.clone(),
+            frames: clip.frames.iter().map(scaled).collect(),
+            frames_per_second: clip.frames_per_second,
+        });
+        (factor != 1.0).then(|| {
+            let animation = Self {
+                rest: self.rest.scaled(factor),
+                clips: clips.collect(),
+                unit_ball_radius: self.unit_ball_radius * factor,
+            };
+            (animation, factor)
+        })
+    }
+
     /// The mesh in its rest pose.
     pub fn rest(&self) -> &TriMesh {
         &self.rest
@@ -105,11 +126,15 @@ impl MeshAnimation {
         for frame in self.frames() {
             let guess = predicted.next().expect("a prediction for every frame");
             assert_eq!(guess.len(), frame.len(), "a prediction for every vertex");
-            let squared = frame.iter().zip(guess).map(|(a, b)| a.distance_squared(*b));
-            sum += squared.sum::<f64>();
+            // In units of the ball, whose squares a float always holds.
+            let off = frame
+                .iter()
+                .zip(guess)
+                .map(|(a, b)| (*a - *b) / self.unit_ball_radius);
+            sum += off.map(DVec3::length_squared).sum::<f64>();
         }
         let count = 3 * self.vertex_count() * self.frame_count();
-        1000.0 * (sum / count as f64).sqrt() / self.unit_ball_radius
+        1000.0 * (sum / count as f64).sqrt()
     }
 }
 

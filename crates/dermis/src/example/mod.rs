@@ -6,8 +6,9 @@ pub use mesh_animation::{MeshAnimation, MeshClip};
 
 use glam::DVec3;
 
+use crate::math::unit_factor;
 use crate::mesh::{MeshError, TriMesh, enclosing_ball};
-use crate::rig::{Pose, RigError, Skeleton};
+use crate::rig::{Pose, RigError, Similarity, Skeleton};
 
 /// A pose and the mesh that it should produce.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,6 +140,32 @@ impl ExampleSet {
             example.pose = pose;
         }
         Self::new(self.rest, self.skeleton, self.examples)
+    }
+
+    /// The factor that takes the examples to [unit size](unit_factor).
+    pub(crate) fn unit_factor(&self) -> f64 {
+        let meshes = self.examples.iter().map(|e| e.positions.as_slice());
+        unit_factor(meshes.chain([self.rest.positions()]))
+    }
+
+    /// The same examples in another unit of length.
+    pub(crate) fn scaled(&self, factor: f64) -> Result<Self, ExampleError> {
+        let by = Similarity::scaling(factor);
+        let scaled = |example: &Example| Example {
+            name: example.name.clone(),
+            pose: by.pose(&self.skeleton, &example.pose),
+            positions: example.positions.iter().map(|p| *p * factor).collect(),
+        };
+        let rest_error = |source| ExampleError::Pose {
+            name: "rest".to_owned(),
+            source,
+        };
+        Ok(Self {
+            rest: self.rest.scaled(factor),
+            skeleton: by.skeleton(&self.skeleton).map_err(rest_error)?,
+            examples: self.examples.iter().map(scaled).collect(),
+            unit_ball_radius: self.unit_ball_radius * factor,
+        })
     }
 
     /// Radius of the smallest ball around the first example's mesh: the unit of `E_RMS`.

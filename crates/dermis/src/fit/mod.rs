@@ -18,6 +18,7 @@ mod rotational;
 mod ssd;
 mod tetrahedron;
 mod under_determined;
+mod unit_size;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
 pub use auto::{Budget, Candidate, Choice, Tried, choose_method};
@@ -45,6 +46,8 @@ pub use rotational::{
     fit_full_regression, fit_rotational_regression, proxy_summary,
 };
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
+
+use unit_size::at_unit_size;
 
 use crate::example::{ExampleError, ExampleSet};
 use crate::limits::TooLarge;

@@ -25,7 +25,10 @@ use std::collections::BTreeMap;
 use faer::{Mat, Side};
 use glam::{DAffine3, DVec3};
 
-use super::{FitError, Fitted, InfluenceChoice, InfluenceSets, Prior, bad_option, check_training};
+use super::{
+    FitError, Fitted, InfluenceChoice, InfluenceSets, Prior, at_unit_size, bad_option,
+    check_training,
+};
 use crate::example::ExampleSet;
 use crate::measure::{posed_from_rest, positive_or_one};
 use crate::par;
@@ -121,38 +124,40 @@ pub fn fit_multi_weight(
 ) -> Result<Fitted, FitError> {
     options.check()?;
     check_training(set, training)?;
-    let sets = influence_sets(set, training, options, progress)?;
-    sets.check_memory(training.len())?;
-    let problem = Problem::new(set, training);
-    let (sets_by_number, set_of_vertex) = problem.distinct_sets(&sets);
-    let solvers = par::map(sets_by_number.len(), |number| {
-        RowSolvers::new(&problem, &sets_by_number[number], options)
-    });
-    let stage = Stage::new(progress, "fitting matrix weights", set_of_vertex.len());
-    let fitted = par::map_with(set_of_vertex.len(), SimplexLs::new, |simplex, i| {
-        let solver = &solvers[set_of_vertex[i]];
-        stage
-            .step()
-            .then(|| problem.fit_vertex(i, solver, options.prior, simplex))
-    });
-    if stage.is_stopped() {
-        return Err(FitError::Stopped);
-    }
-    let (influences, errors): (Vec<_>, Vec<f64>) = fitted.into_iter().flatten().unzip();
-    let mean = errors.iter().sum::<f64>() / (errors.len() * training.len()).max(1) as f64;
-    let program = MultiWeightProgram {
-        rest_positions: set.rest().positions().to_vec(),
-        influences: influences.into_iter().collect(),
-        corrections: Vec::new(),
-    };
-    Ok(Fitted {
-        skin: Skin::new(
-            set.skeleton().clone(),
-            VertexProgram::MultiWeight(program),
-            Vec::new(),
-        )?,
-        round_errors: vec![problem.unit * mean.sqrt()],
-        smoothing: Some(options.lambda),
+    at_unit_size(set, |set| {
+        let sets = influence_sets(set, training, options, progress)?;
+        sets.check_memory(training.len())?;
+        let problem = Problem::new(set, training);
+        let (sets_by_number, set_of_vertex) = problem.distinct_sets(&sets);
+        let solvers = par::map(sets_by_number.len(), |number| {
+            RowSolvers::new(&problem, &sets_by_number[number], options)
+        });
+        let stage = Stage::new(progress, "fitting matrix weights", set_of_vertex.len());
+        let fitted = par::map_with(set_of_vertex.len(), SimplexLs::new, |simplex, i| {
+            let solver = &solvers[set_of_vertex[i]];
+            stage
+                .step()
+                .then(|| problem.fit_vertex(i, solver, options.prior, simplex))
+        });
+        if stage.is_stopped() {
+            return Err(FitError::Stopped);
+        }
+        let (influences, errors): (Vec<_>, Vec<f64>) = fitted.into_iter().flatten().unzip();
+        let mean = errors.iter().sum::<f64>() / (errors.len() * training.len()).max(1) as f64;
+        let program = MultiWeightProgram {
+            rest_positions: set.rest().positions().to_vec(),
+            influences: influences.into_iter().collect(),
+            corrections: Vec::new(),
+        };
+        Ok(Fitted {
+            skin: Skin::new(
+                set.skeleton().clone(),
+                VertexProgram::MultiWeight(program),
+                Vec::new(),
+            )?,
+            round_errors: vec![problem.unit * mean.sqrt()],
+            smoothing: Some(options.lambda),
+        })
     })
 }
 

@@ -10,7 +10,7 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use super::{FitError, Fitted, SsdOptions, fit_ssd};
+use super::{FitError, Fitted, SsdOptions, at_unit_size, fit_ssd};
 use crate::example::{Example, ExampleSet};
 use crate::progress::Progress;
 use crate::rig::{
@@ -77,27 +77,29 @@ pub fn fit_pseudo_bones(
     options: &PseudoBoneOptions,
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
-    let (skeleton, derived) = with_pseudo_bones(set, training, options)?;
-    if derived.is_empty() {
-        return fit_ssd(set, training, &options.ssd, progress);
-    }
-    let mut examples = Vec::with_capacity(training.len());
-    for &k in training {
-        let example = &set.examples()[k];
-        let locals = complete(&skeleton, &derived, &example.pose.parent_from_bone);
-        examples.push(Example {
-            name: example.name.clone(),
-            pose: Pose::new(locals.map_err(SkinError::from)?),
-            positions: example.positions.clone(),
-        });
-    }
-    let extended = ExampleSet::new(set.rest().clone(), skeleton, examples)?;
-    let everything: Vec<usize> = (0..training.len()).collect();
-    let fitted = fit_ssd(&extended, &everything, &options.ssd, progress)?;
-    Ok(Fitted {
-        skin: without_unused(fitted.skin, &derived)?,
-        round_errors: fitted.round_errors,
-        smoothing: None,
+    at_unit_size(set, |set| {
+        let (skeleton, derived) = with_pseudo_bones(set, training, options)?;
+        if derived.is_empty() {
+            return fit_ssd(set, training, &options.ssd, progress);
+        }
+        let mut examples = Vec::with_capacity(training.len());
+        for &k in training {
+            let example = &set.examples()[k];
+            let locals = complete(&skeleton, &derived, &example.pose.parent_from_bone);
+            examples.push(Example {
+                name: example.name.clone(),
+                pose: Pose::new(locals.map_err(SkinError::from)?),
+                positions: example.positions.clone(),
+            });
+        }
+        let extended = ExampleSet::new(set.rest().clone(), skeleton, examples)?;
+        let everything: Vec<usize> = (0..training.len()).collect();
+        let fitted = fit_ssd(&extended, &everything, &options.ssd, progress)?;
+        Ok(Fitted {
+            skin: without_unused(fitted.skin, &derived)?,
+            round_errors: fitted.round_errors,
+            smoothing: None,
+        })
     })
 }
 

@@ -13,7 +13,7 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::{FitError, Fitted, InfluenceSets, bad_option, check_training};
+use super::{FitError, Fitted, InfluenceSets, at_unit_size, bad_option, check_training};
 use crate::example::ExampleSet;
 use crate::measure::posed_from_rest;
 use crate::mesh::Topology;
@@ -114,16 +114,18 @@ pub fn fit_ssd(
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
     check(set, training, options)?;
-    let problem = Problem::new(set, training);
-    let allowed = match options.candidates {
-        Candidates::All => None,
-        Candidates::BestAlone { count } => Some(problem.best_alone(count, progress)?),
-        Candidates::BestNearby { count } => {
-            let alone = problem.best_alone(count, progress)?;
-            Some(with_neighbors(set, &alone))
-        }
-    };
-    problem.fit(allowed.as_deref(), options, progress)
+    at_unit_size(set, |set| {
+        let problem = Problem::new(set, training);
+        let allowed = match options.candidates {
+            Candidates::All => None,
+            Candidates::BestAlone { count } => Some(problem.best_alone(count, progress)?),
+            Candidates::BestNearby { count } => {
+                let alone = problem.best_alone(count, progress)?;
+                Some(with_neighbors(set, &alone))
+            }
+        };
+        problem.fit(allowed.as_deref(), options, progress)
+    })
 }
 
 /// As [`fit_ssd`], where each vertex may use the bones of its row in `allowed`, none empty.
@@ -135,7 +137,9 @@ pub(super) fn fit_ssd_among(
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
     check(set, training, options)?;
-    Problem::new(set, training).fit(Some(allowed), options, progress)
+    at_unit_size(set, |set| {
+        Problem::new(set, training).fit(Some(allowed), options, progress)
+    })
 }
 
 fn check(set: &ExampleSet, training: &[usize], options: &SsdOptions) -> Result<(), FitError> {

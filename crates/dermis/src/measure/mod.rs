@@ -122,6 +122,26 @@ pub fn measure_predictions(
     which: &[usize],
     predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
 ) -> Result<Measured, SkinError> {
+    let factor = set.unit_factor();
+    // No measure has a unit of length, and few units are beyond what a float can square.
+    let scaled = match (1e-100..1e100).contains(&factor) {
+        true => None,
+        false => set.scaled(factor).ok(),
+    };
+    match scaled {
+        None => measure_in_range(set, which, predict),
+        Some(scaled) => measure_in_range(&scaled, which, |k| {
+            let predicted = predict(k)?;
+            Ok(predicted.into_iter().map(|p| p * factor).collect())
+        }),
+    }
+}
+
+fn measure_in_range(
+    set: &ExampleSet,
+    which: &[usize],
+    predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
+) -> Result<Measured, SkinError> {
     let sums: Vec<Sums> = par::map(which.len(), |k| {
         let example = &set.examples()[which[k]];
         let found = predict(which[k])?;

@@ -8,6 +8,8 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use crate::math::unit_factor;
+
 /// A ball.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,6 +28,20 @@ pub struct Ball {
 /// assert!(ball.center.length() < 1e-12 && (ball.radius - 1.0).abs() < 1e-12);
 /// ```
 pub fn enclosing_ball(points: &[DVec3]) -> Ball {
+    let factor = unit_factor([points]);
+    // A float holds the sixth powers of lengths in most units.
+    if (1e-30..1e30).contains(&factor) {
+        return ball_at_unit_size(points);
+    }
+    let scaled: Vec<DVec3> = points.iter().map(|p| *p * factor).collect();
+    let ball = ball_at_unit_size(&scaled);
+    Ball {
+        center: ball.center / factor,
+        radius: ball.radius / factor,
+    }
+}
+
+fn ball_at_unit_size(points: &[DVec3]) -> Ball {
     /// Points this share of the radius outside are outside by rounding only.
     const SLACK: f64 = 1e-12;
     let Some(&first) = points.first() else {

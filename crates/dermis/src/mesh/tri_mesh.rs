@@ -39,7 +39,12 @@ impl Aabb {
 
     /// Distance between opposite corners.
     pub fn diagonal(&self) -> f64 {
-        self.size().length()
+        let longest = self.size().max_element();
+        // The square of the longest side may be more, or less, than a float holds.
+        match (1e-140..1e140).contains(&longest) || longest == 0.0 {
+            true => self.size().length(),
+            false => longest * (self.size() / longest).length(),
+        }
     }
 }
 
@@ -108,6 +113,14 @@ impl TriMesh {
             });
         }
         Self::new(positions, self.triangles.clone())
+    }
+
+    /// The same mesh in another unit of length.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self {
+            positions: self.positions.iter().map(|p| *p * factor).collect(),
+            triangles: self.triangles.clone(),
+        }
     }
 
     /// The box around all points; a zero box when there are none.

@@ -52,6 +52,10 @@ pub struct Clip {
     pub channels: Vec<Channel>,
 }
 
+/// Times that differ by no more than this share of the largest are one: they were rounded to single
+/// precision, which keeps 24 bits.
+const SAME_TIME: f64 = 4.0 / 16_777_216.0;
+
 /// The arithmetic that interpolation needs, for each kind of value.
 trait Blend: Clone {
     /// `Σ factorᵢ·valueᵢ`.
@@ -241,6 +245,20 @@ impl Clip {
     ///
     /// `default_coefficients` are those that no channel moves.
     pub fn sample(&self, skeleton: &Skeleton, default_coefficients: &[f64], time: f64) -> Pose {
+        let (locals, coefficients) = self.sample_parts(skeleton, default_coefficients, time);
+        Pose {
+            parent_from_bone: locals.iter().map(Trs::to_affine).collect(),
+            coefficients,
+        }
+    }
+
+    /// The parts of the pose at a time: every bone's transform, and the coefficients.
+    pub(crate) fn sample_parts(
+        &self,
+        skeleton: &Skeleton,
+        default_coefficients: &[f64],
+        time: f64,
+    ) -> (Vec<Trs>, Vec<f64>) {
         let mut locals: Vec<Trs> = skeleton
             .bones()
             .iter()
@@ -271,10 +289,7 @@ impl Clip {
                 }
             }
         }
-        Pose {
-            parent_from_bone: locals.iter().map(Trs::to_affine).collect(),
-            coefficients,
-        }
+        (locals, coefficients)
     }
 
     /// How many whole frames there are from the first key to the last, both included.
@@ -312,25 +327,39 @@ impl Clip {
             .collect())
     }
 
-    /// Frames per second on which all keys lie, when they lie on whole frames at all.
-    pub fn key_rate(&self) -> Option<f64> {
-        let start = self.start();
-        let mut times: Vec<f64> = self
-            .channels
-            .iter()
-            .flat_map(Channel::times)
-            .copied()
-            .collect();
+    /// The times of all keys in rising order, in seconds: each once, where those of several channels
+    /// differ by rounding to single precision only.
+    pub fn key_times(&self) -> Vec<f64> {
+        let channels = self.channels.iter();
+        let mut times: Vec<f64> = channels.flat_map(Channel::times).copied().collect();
         times.sort_by(f64::total_cmp);
-        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
-        // Single-precision times of one key differ by far less than a millisecond.
-        let step = gaps.filter(|&gap| gap > 1e-3).reduce(f64::min)?;
-        let rate = 1.0 / step;
-        let rate = if (rate - rate.round()).abs() < 0.01 * rate {
-            rate.round()
-        } else {
-            rate
+        let same = SAME_TIME * self.largest_time();
+        times.dedup_by(|later, earlier| *later - *earlier <= same);
+        times
+    }
+
+    fn largest_time(&self) -> f64 {
+        self.start().abs().max(self.end().abs())
+    }
+
+    /// Frames per second on which all keys lie, when they lie on whole frames at all: 30.8 as well as
+    /// 24.
+    pub fn key_rate(&self) -> Option<f64> {
+        let times = self.key_times();
+        let gaps = || times.windows(2).map(|pair| pair[1] - pair[0]);
+        let (shortest, longest) = (gaps().reduce(f64::min)?, gaps().reduce(f64::max)?);
+        let (start, duration) = (times[0], times[times.len() - 1] - times[0]);
+        // A gap of single-precision times far from 0 has few digits; many of them together have more.
+        let step_count = match longest < 1.5 * shortest {
+            true => (times.len() - 1) as f64,
+            false => (duration / shortest).round(),
         };
+        let rate = step_count / duration;
+        // As far as the first and the last time can tell, it may be a round number.
+        let unsure = rate * SAME_TIME * self.largest_time() / duration;
+        let is_near = |round: &f64| *round > 0.0 && (rate - round).abs() <= unsure;
+        let round = [rate.round(), (rate * 1e3).round() / 1e3];
+        let rate = round.into_iter().find(is_near).unwrap_or(rate);
         let on_frame = |&time: &f64| {
             let frame = (time - start) * rate;
             (frame - frame.round()).abs() < 0.02
@@ -525,6 +554,57 @@ mod tests {
         }
         assert_eq!(times.len(), 5, "as many frames as poses");
         assert_eq!(clip.key_rate(), Some(24.0), "one key on every frame");
+    }
+
+    /// A clip of two bones' keys at some frames, times rounded as files do.
+    fn at_frames(rate: f64, frames: [&[f64]; 2]) -> Clip {
+        let channel = |bone: u16, frames: &[f64]| {
+            let times = frames.iter().map(|f| f64::from((f / rate) as f32));
+            let keys = Keys {
+                interpolation: Interpolation::Linear,
+                times: times.collect(),
+                values: vec![DVec3::ZERO; frames.len()],
+            };
+            Channel::Translation(BoneId(bone), keys)
+        };
+        Clip {
+            name: "keys".to_owned(),
+            channels: vec![channel(0, frames[0]), channel(1, frames[1])],
+        }
+    }
+
+    #[test]
+    fn keys_on_frames_of_any_rate_are_found_there() {
+        for rate in [
+            1.0, 12.5, 23.976, 24.0, 29.97, 30.0, 30.8, 31.4, 59.94, 120.0, 1000.0,
+        ] {
+            for count in [2, 48, 3000] {
+                let frames: Vec<f64> = (0..count).map(f64::from).collect();
+                let clip = at_frames(rate, [&frames, &frames[..1]]);
+                let found = clip.key_rate().expect("whole frames");
+                assert!((found - rate).abs() < 1e-4 * rate, "{rate}: {found}");
+                let times = clip.frame_times(found);
+                assert_eq!(times.len(), frames.len(), "{rate}: one for each key");
+                for (time, key) in times.iter().zip(clip.channels[0].times()) {
+                    let rounding = 1e-6 * key.max(1.0 / rate);
+                    assert!((time - key).abs() <= rounding, "{rate}: {time} {key}");
+                }
+                assert_eq!(clip.key_times(), clip.channels[0].times(), "{rate}");
+            }
+        }
+        let sparse = at_frames(30.8, [&[0.0, 1.0, 5.0], &[0.0, 8.0]]);
+        assert_eq!(sparse.key_rate(), Some(30.8), "some frames without a key");
+        assert_eq!(sparse.frame_times(30.8).len(), 9, "all frames");
+        assert_eq!(sparse.key_times().len(), 4, "frames 0, 1, 5 and 8");
+    }
+
+    #[test]
+    fn irregular_keys_have_times_and_no_rate() {
+        let clip = at_frames(1.0, [&[0.0, 0.31, 1.0], &[0.5, 0.31000001, 2.7]]);
+        assert_eq!(clip.key_rate(), None, "no frames");
+        assert_eq!(clip.key_times().len(), 5, "two keys are one moment");
+        assert_eq!(at_frames(1.0, [&[], &[]]).key_rate(), None, "no keys");
+        assert_eq!(at_frames(1.0, [&[2.0], &[]]).key_rate(), None, "one key");
     }
 
     #[test]

@@ -3,38 +3,30 @@
 use super::Keys;
 
 /// The keys of a linear channel, and how to judge what becomes of them.
-pub(super) struct Spans<'a, T, Off, Between, Alike> {
+pub(super) struct Spans<'a, T, Off, Between> {
     pub(super) keys: &'a Keys<T>,
     /// What a value at a key would be off, in model units.
     pub(super) off: Off,
     /// The value that players show at part of the way between two values, at a key; `None` when they
     /// would not agree on it.
     pub(super) between: Between,
-    /// Whether two values differ by rounding only.
-    pub(super) alike: Alike,
 }
 
-impl<T, Off, Between, Alike> Spans<'_, T, Off, Between, Alike>
+impl<T, Off, Between> Spans<'_, T, Off, Between>
 where
     Off: Fn(usize, &T) -> f64,
     Between: Fn(&T, &T, f64, usize) -> Option<T>,
-    Alike: Fn(&T, &T) -> bool,
 {
-    /// The keys that are needed to stay within a tolerance at all of them.
+    /// The keys that are needed to stay within a tolerance, above 0, at all of them.
     pub(super) fn needed(&self, default: &T, tolerance: f64) -> Vec<usize> {
         let Keys { times, values, .. } = self.keys;
         let count = times.len();
-        let stays_at = |value: &T| {
-            (0..count).all(|k| (self.off)(k, value) <= tolerance || (self.alike)(value, &values[k]))
-        };
+        let stays_at = |value: &T| (0..count).all(|k| (self.off)(k, value) <= tolerance);
         if stays_at(default) {
             return Vec::new();
         }
         if stays_at(&values[0]) {
             return vec![0];
-        }
-        if tolerance == 0.0 {
-            return (0..count).collect();
         }
         let mut kept = vec![0];
         let mut from = 0;
@@ -99,7 +91,6 @@ mod tests {
             keys: &keys,
             off: |k: usize, value: &f64| (value - values[k]).abs(),
             between: |a: &f64, b: &f64, s: f64, _: usize| Some(a + s * (b - a)),
-            alike: |a: &f64, b: &f64| a == b,
         };
         spans.needed(&default, tolerance)
     }
@@ -112,7 +103,6 @@ mod tests {
             [0, 3, 6, 9, 10],
             "corners and ends"
         );
-        assert_eq!(needed(&saw, 9.0, 0.0).len(), 11, "no tolerance, all keys");
         assert_eq!(needed(&[1.0; 5], 2.0, 0.1), [0], "still");
         assert_eq!(needed(&[1.0; 5], 1.05, 0.1), [0; 0], "at the default");
         assert_eq!(needed(&[1.0, 2.0], 1.0, 0.1), [0, 1], "both ends");

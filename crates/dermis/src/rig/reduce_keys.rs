@@ -1,126 +1,54 @@
 //! Fewer keys: those that interpolation of their neighbours reproduces within a tolerance are dropped.
+//!
+//! What a key is worth is what the vertices lose without it ([`moments`](super::moments)). Channels are
+//! judged one by one here; what all of them together do to the vertices is for the skin to see
+//! (`skin/fewer_keys.rs`), which knows them.
 
-use glam::{DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 use super::key_spans::Spans;
-use super::levers::{Lever, levers, longest_chain};
-use super::{BoneId, Channel, Clip, Interpolation, Keys, Pose, RigError, Skeleton};
+use super::moments::{Carried, Moments, carried};
+use super::{BoneId, Channel, Clip, Interpolation, Keys, Pose, Skeleton, Trs};
 use crate::par;
 
-/// How much more than an equal part of the tolerance channels are tried with, at most: errors seldom
-/// add up as badly as they could.
-const MOST_GENEROUS: f64 = 16.0;
-
-/// Values nearer to each other than this, relative to their size, are the same.
+/// Values nearer to each other than this, relative to the largest of a channel, are the same.
 const ROUNDING: f64 = 1e-12;
 
-/// A channel that would keep more than this share of its keys keeps them all: in a file a list of times
-/// of its own costs a quarter to a third of what its values take, while whole channels share one.
-const WORTHWHILE: f64 = 0.75;
-
-/// What keys may be dropped.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeyReduction {
-    /// How far a vertex may move at the time of any key, in model units, 0 or more. With 0 channels
-    /// that never move lose their keys, and all others keep them.
-    pub tolerance: f64,
-    /// For each bone, how far the vertices bound to it are from its origin, in the bone's own frame
-    /// and units; `None` for a bone that holds no vertices.
-    pub reach: Vec<Option<f64>>,
-    /// Bones whose channels stay as they are.
-    pub untouched: Vec<BoneId>,
-}
+/// What a list of times of its own costs a channel in a file, in bytes, besides the times: its entry
+/// among the accessors. Whole channels share one list.
+const LIST_OF_TIMES: usize = 120;
 
 impl Clip {
-    /// The same motion with fewer keys.
+    /// The same motion, where channels of bones that never move keep one key, or none when they stand at
+    /// the skeleton's default; one channel keeps two when the clip would end sooner.
     ///
-    /// Linear channels of bones lose the keys that they can do without, if those are a quarter of all;
-    /// the first and the last stay. A channel that never moves keeps one key, or none when it stands at the skeleton's default; one
-    /// channel keeps two when the clip would end sooner. Stepped and cubic channels, coefficients, and
-    /// channels of bones that move no vertex stay as they are.
-    ///
-    /// **Bound.** At the time of every key of the clip, no vertex whose weights sum to 1, none
-    /// negative, moves by more than the tolerance. A vertex at `x` in the frame of a bone is moved by at
-    /// most `|off δL| + |lin δL| |x|` in the frame of the parent when the bone's transform is off by
-    /// `δL`, and by at most that much times the stretch of the bones above in model space; what the bones
-    /// along the way to a root add is summed. Channels begin with equal parts of the tolerance, which
-    /// are raised together as long as that sum stays within it. Players that blend quaternions
-    /// component by component instead of along the arc may be off by as much again.
-    ///
-    /// Time is O(n log n) in the keys of a channel.
-    ///
-    /// # Errors
-    /// [`RigError::CountMismatch`] when `reach` has another number of bones, [`RigError::BadKeys`] for
-    /// a clip of another skeleton or a tolerance that is no number.
-    pub fn reduce_keys(
-        &self,
-        skeleton: &Skeleton,
-        reduction: &KeyReduction,
-    ) -> Result<Self, RigError> {
-        let bone_count = skeleton.bone_count();
-        if reduction.reach.len() != bone_count {
-            return Err(RigError::CountMismatch {
-                what: "reaches",
-                expected: bone_count,
-                found: reduction.reach.len(),
-            });
-        }
-        if !reduction.tolerance.is_finite() || reduction.tolerance < 0.0 {
-            return Err(RigError::BadKeys {
-                clip: self.name.clone(),
-                problem: format!("the tolerance is {}", reduction.tolerance),
-            });
-        }
-        self.check(skeleton, usize::MAX)?;
-        let mut counts = vec![0; bone_count];
-        for channel in &self.channels {
-            if let Some(bone) = reduction.eligible(channel) {
-                counts[bone.index()] += 1;
-            }
-        }
-        let chains = longest_chain(skeleton, &reduction.reach, &counts);
-        let motion = Motion::new(self, skeleton, &reduction.reach);
-        let equal: Vec<f64> = (chains.iter())
-            .map(|&chain| reduction.tolerance / chain.max(1) as f64)
-            .collect();
-        let attempt = |generosity: f64| {
-            let reduced = par::map(self.channels.len(), |number| {
-                let channel = &self.channels[number];
-                let Some(bone) = reduction.eligible(channel) else {
-                    return Some(channel.clone());
-                };
-                let equal = equal[bone.index()];
-                motion.reduced(skeleton, channel, bone, generosity * equal, equal)
-            });
-            let mut clip = Self {
-                name: self.name.clone(),
-                channels: reduced.into_iter().flatten().collect(),
+    /// Stepped and cubic channels, coefficients, and the channels of `untouched` stay as they are.
+    pub(crate) fn without_still_keys(&self, skeleton: &Skeleton, untouched: &[BoneId]) -> Self {
+        let moving = |channel: &Channel| {
+            let Some(bone) = reducible(channel).filter(|bone| !untouched.contains(bone)) else {
+                return Some(channel.clone());
             };
-            self.keep_duration(&mut clip);
-            clip
-        };
-        if reduction.tolerance == 0.0 {
-            return Ok(attempt(1.0));
-        }
-        let keeps = |clip: &Self| motion.most_moved(clip, skeleton) <= reduction.tolerance;
-        let mut generosity = 1.0;
-        let mut best = attempt(generosity);
-        // Equal parts fail only by products of small errors.
-        while !keeps(&best) {
-            generosity *= 0.5;
-            best = attempt(generosity);
-        }
-        let mut factor = 2.0;
-        while factor > 1.1 && generosity < MOST_GENEROUS {
-            let more = attempt(generosity * factor);
-            if keeps(&more) {
-                generosity *= factor;
-                best = more;
-            } else {
-                factor = factor.sqrt();
+            let default = skeleton.bones()[bone.index()].default_parent_from_bone;
+            let still = match channel {
+                Channel::Translation(_, keys) => still_vectors(&keys.values, default.translation),
+                Channel::Scale(_, keys) => still_vectors(&keys.values, default.scale),
+                Channel::Rotation(_, keys) => still(&keys.values, &default.rotation, |a, b| {
+                    turn_distance(*a, *b) <= ROUNDING
+                }),
+                Channel::Coefficients(..) => Still::No,
+            };
+            match still {
+                Still::AtDefault => None,
+                Still::Elsewhere => Some(with_keys(channel, &[0])),
+                Still::No => Some(channel.clone()),
             }
-        }
-        Ok(best)
+        };
+        let mut clip = Self {
+            name: self.name.clone(),
+            channels: self.channels.iter().filter_map(moving).collect(),
+        };
+        self.keep_duration(&mut clip);
+        clip
     }
 
     /// Gives a reduced clip back a first and a last key when all that held its length was dropped.
@@ -130,7 +58,9 @@ impl Clip {
             return;
         }
         let holds = |c: &&Channel| {
-            is_linear(c) && c.times().first() == Some(&start) && c.times().last() == Some(&end)
+            reducible(c).is_some()
+                && c.times().first() == Some(&start)
+                && c.times().last() == Some(&end)
         };
         let Some(holder) = self.channels.iter().find(holds) else {
             return;
@@ -145,32 +75,47 @@ impl Clip {
             None => reduced.channels.push(ends),
         }
     }
-}
 
-impl KeyReduction {
-    /// The bone of a channel that may lose keys.
-    fn eligible(&self, channel: &Channel) -> Option<BoneId> {
-        let bone = channel.bone().filter(|_| is_linear(channel))?;
-        (!self.untouched.contains(&bone)).then_some(bone)
+    /// How many keys all channels have together.
+    pub fn key_count(&self) -> usize {
+        let counts = self.channels.iter().map(|channel| channel.times().len());
+        counts.sum()
     }
 }
 
-fn is_linear(channel: &Channel) -> bool {
+/// Whether a channel moves.
+enum Still {
+    AtDefault,
+    Elsewhere,
+    No,
+}
+
+fn still<T>(values: &[T], default: &T, alike: impl Fn(&T, &T) -> bool) -> Still {
+    let all = |place: &T| values.iter().all(|value| alike(place, value));
+    match values {
+        values if all(default) && !values.is_empty() => Still::AtDefault,
+        [first, ..] if all(first) => Still::Elsewhere,
+        _ => Still::No,
+    }
+}
+
+fn still_vectors(values: &[DVec3], default: DVec3) -> Still {
+    let size = |v: &DVec3| v.abs().max_element();
+    let largest = values.iter().map(size).fold(size(&default), f64::max);
+    still(values, &default, |a, b| {
+        a.abs_diff_eq(*b, ROUNDING * largest)
+    })
+}
+
+/// The bone of a channel that may lose keys.
+fn reducible(channel: &Channel) -> Option<BoneId> {
     let interpolation = match channel {
         Channel::Translation(_, keys) | Channel::Scale(_, keys) => keys.interpolation,
         Channel::Rotation(_, keys) => keys.interpolation,
-        Channel::Coefficients(_, keys) => keys.interpolation,
+        Channel::Coefficients(..) => return None,
     };
-    interpolation == Interpolation::Linear && !channel.times().is_empty()
-}
-
-/// A clip without its coefficients, which a pose of bones has no room for.
-fn bones_only(clip: &Clip) -> Clip {
-    let moves_bone = |channel: &&Channel| channel.bone().is_some();
-    Clip {
-        name: String::new(),
-        channels: clip.channels.iter().filter(moves_bone).cloned().collect(),
-    }
+    let is_linear = interpolation == Interpolation::Linear && !channel.times().is_empty();
+    channel.bone().filter(|_| is_linear)
 }
 
 /// A linear channel with only some of its keys.
@@ -191,121 +136,118 @@ fn some_keys<T: Clone>(keys: &Keys<T>, kept: &[usize]) -> Keys<T> {
     }
 }
 
-/// What a clip does to the bones at the times of all keys.
-struct Motion {
+/// A clip, and what its bones carry at the times of all keys.
+pub(crate) struct KeyReducer<'a> {
+    clip: &'a Clip,
+    skeleton: &'a Skeleton,
+    untouched: &'a [BoneId],
     times: Vec<f64>,
-    /// One per time.
-    poses: Vec<Pose>,
     /// One list of bones per time.
-    levers: Vec<Vec<Lever>>,
-    own_reach: Vec<Option<f64>>,
+    locals: Vec<Vec<Trs>>,
+    /// One list of bones per time.
+    carried: Vec<Vec<Carried>>,
 }
 
-impl Motion {
-    fn new(clip: &Clip, skeleton: &Skeleton, own_reach: &[Option<f64>]) -> Self {
-        let bones_only = bones_only(clip);
+impl<'a> KeyReducer<'a> {
+    /// `own` has the vertices that each bone holds, in its own frame.
+    pub(crate) fn new(
+        clip: &'a Clip,
+        skeleton: &'a Skeleton,
+        own: &[Moments],
+        untouched: &'a [BoneId],
+    ) -> Self {
+        // Coefficients have no room in a pose of bones.
+        let moves_bone = |channel: &&Channel| channel.bone().is_some();
+        let bones_only = Clip {
+            name: String::new(),
+            channels: clip.channels.iter().filter(moves_bone).cloned().collect(),
+        };
         let channels = bones_only.channels.iter();
         let mut times: Vec<f64> = channels.flat_map(Channel::times).copied().collect();
         times.sort_by(f64::total_cmp);
         times.dedup();
         let at_times = par::map(times.len(), |k| {
-            let pose = bones_only.sample(skeleton, &[], times[k]);
-            let levers = levers(skeleton, &pose, own_reach);
-            (pose, levers)
+            let (locals, _) = bones_only.sample_parts(skeleton, &[], times[k]);
+            let pose = Pose::new(locals.iter().map(Trs::to_affine).collect());
+            (locals, carried(skeleton, &pose, own))
         });
-        let (poses, levers) = at_times.into_iter().unzip();
+        let (locals, carried) = at_times.into_iter().unzip();
         Self {
+            clip,
+            skeleton,
+            untouched,
             times,
-            poses,
-            levers,
-            own_reach: own_reach.to_vec(),
+            locals,
+            carried,
         }
     }
 
-    /// A distance that no vertex moves further than, at any of the times, when another clip plays.
+    /// The clip with the keys that it needs.
     ///
-    /// For a chain of transforms, `L₁′L₂′… − L₁L₂… = δL₁L₂′… + L₁δL₂L₃′… + …`: above the bone in question
-    /// the transforms are those of this motion, below it those of the other clip.
-    fn most_moved(&self, other: &Clip, skeleton: &Skeleton) -> f64 {
-        let other = bones_only(other);
-        let moved = par::map(self.times.len(), |k| {
-            let pose = other.sample(skeleton, &[], self.times[k]);
-            let below = levers(skeleton, &pose, &self.own_reach);
-            let mut sums: Vec<f64> = Vec::with_capacity(below.len());
-            let mut most = 0.0f64;
-            for (j, bone) in skeleton.bones().iter().enumerate() {
-                let (a, b) = (
-                    &self.poses[k].parent_from_bone[j],
-                    &pose.parent_from_bone[j],
-                );
-                let linear = a.matrix3 - b.matrix3;
-                let norm = (linear.x_axis.length_squared()
-                    + linear.y_axis.length_squared()
-                    + linear.z_axis.length_squared())
-                .sqrt();
-                let offset = a.translation.distance(b.translation);
-                let own = offset + norm * below[j].reach.unwrap_or(0.0);
-                let above = bone.parent.map_or(0.0, |parent| sums[parent.index()]);
-                sums.push(above + self.levers[k][j].scale * own);
-                if self.own_reach[j].is_some() {
-                    most = most.max(sums[j]);
-                }
+    /// Each channel of bone `j`, by itself, moves the vertices that the bone carries by at most
+    /// `tolerances[j]`, as a root mean square in model units, at the time of every key that it had; of a bone with
+    /// 0, of one that carries no vertices, and of those untouched nothing changes. The first and the last
+    /// key of a channel that moves stay. Players that blend quaternions component by component instead of
+    /// along the arc may be off by as much again.
+    ///
+    /// Time is O(n log n) in the keys of a channel.
+    pub(crate) fn reduced(&self, tolerances: &[f64]) -> Clip {
+        let channels = &self.clip.channels;
+        let reduced = par::map(channels.len(), |number| {
+            let channel = &channels[number];
+            let reducible = reducible(channel).filter(|bone| !self.untouched.contains(bone));
+            let tolerance = reducible.map_or(0.0, |bone| tolerances[bone.index()]);
+            match reducible {
+                Some(bone) if tolerance > 0.0 => self.needed(channel, bone, tolerance),
+                _ => Some(channel.clone()),
             }
-            most
         });
-        moved.into_iter().fold(0.0, f64::max)
+        let mut clip = Clip {
+            name: self.clip.name.clone(),
+            channels: reduced.into_iter().flatten().collect(),
+        };
+        self.clip.keep_duration(&mut clip);
+        clip
     }
 
     /// A channel with the keys that it needs; `None` when it needs none.
-    ///
-    /// `blend_tolerance` is for players that blend quaternions component by component.
-    fn reduced(
-        &self,
-        skeleton: &Skeleton,
-        channel: &Channel,
-        bone: BoneId,
-        tolerance: f64,
-        blend_tolerance: f64,
-    ) -> Option<Channel> {
+    fn needed(&self, channel: &Channel, bone: BoneId, tolerance: f64) -> Option<Channel> {
         let j = bone.index();
-        if (self.levers.first()).is_none_or(|levers| levers[j].reach.is_none()) {
+        let times = channel.times();
+        let at: Vec<usize> = (times.iter())
+            .map(|time| self.times.partition_point(|t| t < time))
+            .collect();
+        if (at.iter()).any(|&at| self.carried[at][j].moments.mass() <= 0.0) {
             return Some(channel.clone());
         }
-        let times = channel.times();
-        let at = |k: usize| self.times.partition_point(|&t| t < times[k]);
-        let lever = |k: usize| {
-            let Lever { scale, reach } = self.levers[at(k)][j];
-            (scale, reach.unwrap_or(0.0))
-        };
-        let default = skeleton.bones()[j].default_parent_from_bone;
+        let carried = |k: usize| &self.carried[at[k]][j];
+        let local = |k: usize| &self.locals[at[k]][j];
+        let default = self.skeleton.bones()[j].default_parent_from_bone;
         let straight = |a: &DVec3, b: &DVec3, s: f64, _: usize| Some(a.lerp(*b, s));
-        let alike = |a: &DVec3, b: &DVec3| a.abs_diff_eq(*b, ROUNDING * (1.0 + b.length()));
         let kept = match channel {
             Channel::Translation(_, keys) => Spans {
                 keys,
-                off: |k: usize, value: &DVec3| lever(k).0 * value.distance(keys.values[k]),
+                off: |k: usize, value: &DVec3| {
+                    carried(k).moved_by(&DMat3::ZERO, *value - keys.values[k])
+                },
                 between: straight,
-                alike,
             }
             .needed(&default.translation, tolerance),
             Channel::Scale(_, keys) => Spans {
                 keys,
                 off: |k: usize, value: &DVec3| {
-                    let (scale, reach) = lever(k);
-                    scale * reach * (*value - keys.values[k]).abs().max_element()
+                    let change = DMat3::from_diagonal(*value - keys.values[k]);
+                    let turned = DMat3::from_quat(local(k).rotation) * change;
+                    carried(k).moved_by(&turned, DVec3::ZERO)
                 },
                 between: straight,
-                alike,
             }
             .needed(&default.scale, tolerance),
             Channel::Rotation(_, keys) => {
                 let turned = |k: usize, a: DQuat, b: DQuat| {
-                    let (scale, reach) = lever(k);
-                    // Columns of R S are as long as the scales.
-                    let matrix = &self.poses[at(k)].parent_from_bone[j].matrix3;
-                    let length = |axis: usize| matrix.col(axis).length();
-                    let stretch = length(0).max(length(1)).max(length(2));
-                    scale * reach * stretch * turn_distance(a, b)
+                    let change = DMat3::from_quat(a) - DMat3::from_quat(b);
+                    let scaled = change * DMat3::from_diagonal(local(k).scale);
+                    carried(k).moved_by(&scaled, DVec3::ZERO)
                 };
                 Spans {
                     keys,
@@ -314,17 +256,22 @@ impl Motion {
                         let near_b = if a.dot(*b) < 0.0 { -*b } else { *b };
                         let on_arc = a.slerp(near_b, s);
                         let blended = (*a * (1.0 - s) + near_b * s).normalize();
-                        (turned(k, on_arc, blended) <= blend_tolerance).then_some(on_arc)
+                        (turned(k, on_arc, blended) <= tolerance).then_some(on_arc)
                     },
-                    alike: |a: &DQuat, b: &DQuat| turn_distance(*a, *b) <= ROUNDING,
                 }
                 .needed(&default.rotation, tolerance)
             }
             Channel::Coefficients(..) => return Some(channel.clone()),
         };
+        let value_bytes = match channel {
+            Channel::Rotation(..) => 16,
+            _ => 12,
+        };
+        let bytes = kept.len() * (value_bytes + 4) + LIST_OF_TIMES;
         match kept.len() {
             0 => None,
-            few if few as f64 <= WORTHWHILE * times.len() as f64 => Some(with_keys(channel, &kept)),
+            1 => Some(with_keys(channel, &kept)),
+            _ if bytes < times.len() * value_bytes => Some(with_keys(channel, &kept)),
             _ => Some(channel.clone()),
         }
     }
@@ -335,205 +282,4 @@ impl Motion {
 fn turn_distance(a: DQuat, b: DQuat) -> f64 {
     // |a − b| is twice the sine of a quarter of the angle; it keeps its digits near 0.
     2.0 * (a - b).length().min((a + b).length())
-}
-
-#[cfg(test)]
-mod tests {
-    use glam::DAffine3;
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::rig::Trs;
-
-    /// A root that holds nothing, an arm and a hand that hold vertices within 0.5 and 0.3.
-    fn arm() -> (Skeleton, Vec<Option<f64>>) {
-        let at = |x: f64| DAffine3::from_translation(DVec3::X * x);
-        let skeleton = Skeleton::from_rest_frames([
-            ("root".to_owned(), None, at(0.0)),
-            ("arm".to_owned(), Some(BoneId(0)), at(1.0)),
-            ("hand".to_owned(), Some(BoneId(1)), at(2.0)),
-        ])
-        .expect("parents come first");
-        (skeleton, vec![None, Some(0.5), Some(0.3)])
-    }
-
-    /// Points on the spheres that the reaches stand for, each with its bone.
-    fn points() -> Vec<(usize, DVec3)> {
-        let directions = [DVec3::X, DVec3::NEG_Y, DVec3::Z, DVec3::ONE.normalize()];
-        let on = |bone: usize, radius: f64| directions.map(|d| (bone, radius * d));
-        [on(1, 0.5), on(2, 0.3)].concat()
-    }
-
-    fn shown(skeleton: &Skeleton, clip: &Clip, time: f64) -> Vec<DVec3> {
-        let palette = skeleton
-            .palette(&clip.sample(skeleton, &[], time))
-            .expect("the clip fits");
-        let place = |(bone, x): (usize, DVec3)| palette.model_from_bone[bone].transform_point3(x);
-        points().into_iter().map(place).collect()
-    }
-
-    fn wobble(skeleton: &Skeleton, count: usize, seeds: [f64; 3]) -> Clip {
-        let pose = |k: usize| {
-            let t = k as f64 * 0.03;
-            let locals = (0..3).map(|j| {
-                let phase = seeds[j] + t * (1.0 + 0.3 * j as f64);
-                let local = Trs {
-                    translation: DVec3::new(1.0 + 0.3 * phase.sin(), 0.2 * phase.cos(), 0.1 * t),
-                    rotation: DQuat::from_scaled_axis(
-                        DVec3::new(phase.sin(), 0.5, phase.cos()) * phase,
-                    ),
-                    scale: DVec3::new(1.2, 1.0 + 0.4 * phase.sin(), 1.0),
-                };
-                local.to_affine()
-            });
-            Pose::new(locals.collect())
-        };
-        let poses: Vec<Pose> = (0..count).map(pose).collect();
-        Clip::from_poses("wobble", skeleton, &poses, 24.0).expect("no shear")
-    }
-
-    fn key_count(clip: &Clip) -> usize {
-        clip.channels.iter().map(|c| c.times().len()).sum()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn no_vertex_moves_more_than_the_tolerance_at_a_key(
-            seeds in prop::array::uniform3(-3.0..3.0f64),
-            exponent in -5.0..-0.5f64,
-            count in 2usize..60,
-        ) {
-            let (skeleton, reach) = arm();
-            let tolerance = 10f64.powf(exponent);
-            let clip = wobble(&skeleton, count, seeds);
-            let reduction = KeyReduction { tolerance, reach, untouched: Vec::new() };
-            let reduced = clip.reduce_keys(&skeleton, &reduction).expect("they belong together");
-            prop_assert!(key_count(&reduced) <= key_count(&clip), "no key is added");
-            prop_assert_eq!((reduced.start(), reduced.end()), (clip.start(), clip.end()));
-            for time in clip.frame_times(24.0).expect("few frames") {
-                let pairs = (shown(&skeleton, &clip, time).into_iter())
-                    .zip(shown(&skeleton, &reduced, time));
-                for (a, b) in pairs {
-                    prop_assert!(a.distance(b) <= tolerance, "{} at {time}", a.distance(b));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn smooth_motion_needs_few_keys() {
-        let (skeleton, reach) = arm();
-        let clip = wobble(&skeleton, 400, [0.1, 0.2, 0.3]);
-        let reduction = KeyReduction {
-            tolerance: 1e-2,
-            reach,
-            untouched: vec![BoneId(1)],
-        };
-        let reduced = clip.reduce_keys(&skeleton, &reduction).expect("fits");
-        let (before, after) = (key_count(&clip), key_count(&reduced));
-        eprintln!("{before} keys, {after} after");
-        // A third of the keys is not touched.
-        assert!(after < 1200 + 2400 / 2, "{before} keys, {after} after");
-        for channel in &clip.channels {
-            if channel.bone() == Some(BoneId(1)) {
-                assert!(reduced.channels.contains(channel), "left as it was");
-            }
-        }
-    }
-
-    fn keys<T>(values: Vec<T>) -> Keys<T> {
-        Keys {
-            interpolation: Interpolation::Linear,
-            times: (0..values.len()).map(|k| k as f64).collect(),
-            values,
-        }
-    }
-
-    #[test]
-    fn straight_lines_keep_their_ends_and_still_channels_one_key_or_none() {
-        let (skeleton, reach) = arm();
-        let line = (0..9).map(|k| DVec3::X * (1.0 + k as f64)).collect();
-        let clip = Clip {
-            name: "mix".to_owned(),
-            channels: vec![
-                Channel::Translation(BoneId(1), keys(line)),
-                Channel::Scale(BoneId(1), keys(vec![DVec3::ONE; 9])),
-                Channel::Scale(BoneId(2), keys(vec![DVec3::splat(1.5); 9])),
-                Channel::Coefficients(0, keys(vec![vec![0.5]; 3])),
-            ],
-        };
-        for (tolerance, line_keys) in [(1e-9, 2), (0.0, 9)] {
-            let reduction = KeyReduction {
-                tolerance,
-                reach: reach.clone(),
-                untouched: Vec::new(),
-            };
-            let reduced = clip.reduce_keys(&skeleton, &reduction).expect("fits");
-            let lengths: Vec<usize> = reduced.channels.iter().map(|c| c.times().len()).collect();
-            assert_eq!(lengths, [line_keys, 1, 3], "tolerance {tolerance}");
-        }
-    }
-
-    #[test]
-    fn a_clip_in_which_nothing_moves_lasts_as_long() {
-        let (skeleton, reach) = arm();
-        let clip = Clip {
-            name: "still".to_owned(),
-            channels: vec![
-                Channel::Scale(BoneId(1), keys(vec![DVec3::ONE; 9])),
-                Channel::Scale(BoneId(2), keys(vec![DVec3::splat(1.5); 9])),
-            ],
-        };
-        let reduction = KeyReduction {
-            tolerance: 1e-3,
-            reach,
-            untouched: Vec::new(),
-        };
-        let reduced = clip.reduce_keys(&skeleton, &reduction).expect("fits");
-        assert_eq!((reduced.start(), reduced.end()), (0.0, 8.0), "{reduced:?}");
-        assert!(key_count(&reduced) <= 3, "{reduced:?}");
-    }
-
-    #[test]
-    fn a_whole_turn_keeps_its_way() {
-        let (skeleton, reach) = arm();
-        let turn = |k: usize| DQuat::from_rotation_z(k as f64 / 40.0 * std::f64::consts::TAU);
-        let clip = Clip {
-            name: "turn".to_owned(),
-            channels: vec![Channel::Rotation(
-                BoneId(1),
-                keys((0..=40).map(turn).collect()),
-            )],
-        };
-        let reduction = KeyReduction {
-            tolerance: 0.05,
-            reach: reach.clone(),
-            untouched: Vec::new(),
-        };
-        let reduced = clip.reduce_keys(&skeleton, &reduction).expect("fits");
-        let left = reduced.channels[0].times().len();
-        assert!((4..12).contains(&left), "{left} keys");
-        for k in 0..=40 {
-            let pairs = (shown(&skeleton, &clip, k.into()).into_iter()).zip(shown(
-                &skeleton,
-                &reduced,
-                k.into(),
-            ));
-            for (a, b) in pairs {
-                assert!(a.distance(b) <= 0.05, "{} at {k}", a.distance(b));
-            }
-        }
-        let short = KeyReduction {
-            reach: reach[..1].to_vec(),
-            ..reduction.clone()
-        };
-        let error = clip.reduce_keys(&skeleton, &short).expect_err("one reach");
-        assert!(error.to_string().contains("3 reaches"), "{error}");
-        let negative = KeyReduction {
-            tolerance: -1.0,
-            ..reduction
-        };
-        assert!(clip.reduce_keys(&skeleton, &negative).is_err(), "below 0");
-    }
 }

@@ -39,6 +39,16 @@ impl Similarity {
         })
     }
 
+    /// A change of the unit of length by a factor above 0, such as [`unit_factor`](crate::math::unit_factor)
+    /// gives.
+    pub(crate) fn scaling(factor: f64) -> Self {
+        Self {
+            scale: factor,
+            rotation: DQuat::IDENTITY,
+            translation: DVec3::ZERO,
+        }
+    }
+
     /// The factor of all lengths.
     pub fn scale(&self) -> f64 {
         self.scale

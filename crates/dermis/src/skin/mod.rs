@@ -3,11 +3,12 @@
 mod copied;
 mod correction;
 mod eval;
+mod fewer_keys;
 mod moved;
 mod playable;
 mod pose_program;
-mod reach;
 mod rest_space;
+mod shares;
 mod vertex_program;
 
 pub use crate::Rows;

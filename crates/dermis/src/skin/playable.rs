@@ -7,12 +7,14 @@
 
 use glam::{DAffine3, DMat3};
 
-use super::reach::Reach;
+use super::fewer_keys::FewerKeys;
+use super::shares::Shares;
 use super::{Skin, SkinError};
+use crate::math::{largest_stretch, unit_factor};
 use crate::par;
 use crate::rig::{
-    Bone, BoneId, Channel, Clip, Interpolation, KeyReduction, Keys, NestedKey, Nodes, Pose,
-    RigError, Skeleton, Trs, levers, longest_chain, needs_two_nodes, split_track,
+    Bone, BoneId, Channel, Clip, Interpolation, Keys, NestedKey, Nodes, Pose, RigError, Similarity,
+    Skeleton, Trs, carried, needs_two_nodes, split_track,
 };
 
 /// The part of the key tolerance within which a bone's shear counts as none, or R2 as unmoved.
@@ -32,8 +34,9 @@ pub struct PoseClip<'a> {
 /// How to make a skin playable.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlayableOptions {
-    /// How far a vertex may be off at any frame, in model units, 0 or more; 0, the default, keeps every
-    /// key of what moves. With more, shear that no vertex shows is dropped and so are keys that
+    /// How far the vertices of each bone may be off at any frame, as a root mean square in model units, 0
+    /// or more; no vertex is off by more than four times that. With 0, the default, every key of what
+    /// moves is kept. With more, shear that no vertex shows is dropped and so are keys that
     /// interpolation gives back. Multi-weight and dual quaternion skins keep all keys whatever it is.
     pub key_tolerance: f64,
 }
@@ -109,63 +112,222 @@ pub fn to_playable(
         .iter()
         .map(|clip| complete_poses(skin, clip))
         .collect::<Result<Vec<Vec<Pose>>, SkinError>>()?;
-    let reach = skin.reach(&largest_coefficients(&poses, skin.coefficients.len()));
-    let tolerance = match &reach {
-        Some(reach) => options.key_tolerance / reach.spread,
-        None => 0.0,
-    };
-    let followed = skin.pose_program.read_by_proxies(&skin.skeleton);
-    let mut shear = shear_tolerances(skin, &poses, reach.as_ref(), SHEAR_SHARE * tolerance);
-    for bone in &followed {
-        shear[bone.index()] = 0.0;
+    let first = poses.iter().flatten().next();
+    let shown = first.map(|pose| skin.evaluate(pose)).transpose()?;
+    let factor = unit_factor(shown.as_deref());
+    if factor == 1.0 {
+        return Job::new(skin, clips, poses).playable(options.key_tolerance);
     }
-    let tracks: Vec<Vec<Vec<DMat3>>> = poses
-        .iter()
-        .map(|poses| {
+    let by = Similarity::scaling(factor);
+    let moved = |poses: Vec<Pose>| {
+        let moved = poses.iter().map(|pose| by.pose(&skin.skeleton, pose));
+        moved.collect()
+    };
+    let at_unit_size = skin.moved(&by)?;
+    let job = Job::new(&at_unit_size, clips, poses.into_iter().map(moved).collect());
+    let playable = job.playable(factor * options.key_tolerance)?;
+    let back = Similarity::scaling(1.0 / factor);
+    let clips = playable.clips.iter();
+    Ok(Playable {
+        clips: (clips.map(|clip| back.clip(&playable.skin.skeleton, clip))).collect(),
+        skin: playable.skin.moved(&back)?,
+        ..playable
+    })
+}
+
+/// A skin and complete poses of it, of about unit size.
+struct Job<'a> {
+    skin: &'a Skin,
+    clips: &'a [PoseClip<'a>],
+    /// By clip.
+    poses: Vec<Vec<Pose>>,
+    /// The linear parts of every bone in every frame, by clip and bone.
+    tracks: Vec<Vec<Vec<DMat3>>>,
+    /// Bones that proxies depend on.
+    followed: Vec<BoneId>,
+}
+
+/// Bones that do not shear, and clips with a key for every frame of what moves.
+struct Split {
+    plan: Plan,
+    skin: Skin,
+    clips: Vec<Clip>,
+    is_split: Vec<bool>,
+    /// How far vertices are off at most, in units of the tolerance.
+    off: f64,
+}
+
+impl<'a> Job<'a> {
+    fn new(skin: &'a Skin, clips: &'a [PoseClip<'a>], poses: Vec<Vec<Pose>>) -> Self {
+        let tracks = |poses: &Vec<Pose>| {
             let track = |j: usize| poses.iter().map(move |p| p.parent_from_bone[j].matrix3);
             let bones = 0..skin.pose_program.keyed_bone_count(&skin.skeleton);
             bones.map(|j| track(j).collect()).collect()
-        })
-        .collect();
-    let is_split: Vec<bool> = (shear.iter().enumerate())
-        .map(|(j, &tolerance)| {
-            // Proxies have two nodes already.
-            let mut matrices = tracks.iter().filter_map(|bones| bones.get(j)).flatten();
-            matrices.any(|m| needs_two_nodes(m, tolerance))
-        })
-        .collect();
-    let plan = Plan::new(skin, &is_split)?;
-    let new_skin = plan.skin(skin)?;
-    let mut new_clips = Vec::with_capacity(clips.len());
-    for ((clip, poses), tracks) in clips.iter().zip(&poses).zip(&tracks) {
-        let channels = par::map(tracks.len(), |j| {
-            let nodes = if is_split[j] { Nodes::Two } else { Nodes::One };
-            let keys = split_track(&tracks[j], nodes, shear[j]);
-            plan.channels(j, poses, &keys, clip.frames_per_second)
-        });
-        let mut full = Clip {
-            name: clip.name.clone(),
-            channels: channels.into_iter().flatten().collect(),
         };
-        full.channels.extend(coefficient_channel(skin, poses, clip));
-        let reduction = KeyReduction {
-            tolerance: (1.0 - SHEAR_SHARE) * tolerance,
-            reach: plan.reach(reach.as_ref()),
-            // What a derived bone follows must not be simplified twice, and nobody knows how far a
-            // proxy goes for a small error.
-            untouched: (new_skin.pose_program.derived().iter().map(|d| d.of))
-                .chain(followed.iter().flat_map(|&bone| plan.nodes(bone)))
-                .collect(),
-        };
-        let reduced = full.reduce_keys(&new_skin.skeleton, &reduction)?;
-        new_clips.push(new_skin.bake(&reduced)?);
+        Self {
+            skin,
+            clips,
+            tracks: poses.iter().map(tracks).collect(),
+            followed: skin.pose_program.read_by_proxies(&skin.skeleton),
+            poses,
+        }
     }
-    Ok(Playable {
-        skin: new_skin,
-        clips: new_clips,
-        split_count: is_split.iter().filter(|split| **split).count(),
-        bones: plan.inner,
-    })
+
+    fn playable(&self, tolerance: f64) -> Result<Playable, SkinError> {
+        let exact = self.split(&vec![0.0; self.skin.skeleton.bone_count()])?;
+        let Some(shares) = self.skin.shares().filter(|_| tolerance > 0.0) else {
+            return self.finish(exact);
+        };
+        let key_count = |clips: &[Clip]| clips.iter().map(Clip::key_count).sum::<usize>();
+        let keys_of_all = key_count(&exact.clips);
+        // Shear that nobody sees saves nodes, and now and then costs keys between frames.
+        let shear = self.shear_tolerances(&shares, SHEAR_SHARE * tolerance);
+        let lenient = self.reduce(self.split(&shear)?, tolerance)?;
+        // Shear that was dropped may be seen after all, where errors of several bones meet.
+        if lenient.off <= 1.0 && key_count(&lenient.clips) <= keys_of_all {
+            return self.finish(lenient);
+        }
+        self.finish(self.reduce(exact, tolerance)?)
+    }
+
+    /// Splits the bones that shear by more than a tolerance each.
+    fn split(&self, shear: &[f64]) -> Result<Split, SkinError> {
+        let is_split: Vec<bool> = (shear.iter().enumerate())
+            .map(|(j, &tolerance)| {
+                // Proxies have two nodes already.
+                let mut matrices = (self.tracks.iter())
+                    .filter_map(|bones| bones.get(j))
+                    .flatten();
+                matrices.any(|m| needs_two_nodes(m, tolerance))
+            })
+            .collect();
+        let plan = Plan::new(self.skin, &is_split)?;
+        let skin = plan.skin(self.skin)?;
+        let untouched = self.untouched(&plan, &skin);
+        let parts = self.clips.iter().zip(&self.poses).zip(&self.tracks);
+        let clips = parts.map(|((clip, poses), tracks)| {
+            let channels = par::map(tracks.len(), |j| {
+                let nodes = if is_split[j] { Nodes::Two } else { Nodes::One };
+                let keys = split_track(&tracks[j], nodes, shear[j]);
+                plan.channels(j, poses, &keys, clip.frames_per_second)
+            });
+            let coefficients = coefficient_channel(self.skin, poses, clip);
+            let full = Clip {
+                name: clip.name.clone(),
+                channels: (channels.into_iter().flatten().chain(coefficients)).collect(),
+            };
+            full.without_still_keys(&skin.skeleton, &untouched)
+        });
+        Ok(Split {
+            clips: clips.collect(),
+            plan,
+            skin,
+            is_split,
+            off: 0.0,
+        })
+    }
+
+    /// New bones that keep all their keys: what a derived bone follows must not be simplified twice, and
+    /// nobody knows how far a proxy goes for a small error.
+    fn untouched(&self, plan: &Plan, new_skin: &Skin) -> Vec<BoneId> {
+        let derived_from = new_skin.pose_program.derived().iter().map(|d| d.of);
+        let followed = self.followed.iter().flat_map(|&bone| plan.nodes(bone));
+        derived_from.chain(followed).collect()
+    }
+
+    /// The clips with fewer keys.
+    fn reduce(&self, split: Split, tolerance: f64) -> Result<Split, SkinError> {
+        let Some(shares) = split.skin.shares() else {
+            return Ok(split);
+        };
+        let untouched = self.untouched(&split.plan, &split.skin);
+        let fewer = FewerKeys {
+            skin: &split.skin,
+            shares: &shares,
+            untouched: &untouched,
+            tolerance,
+        };
+        let mut clips = Vec::with_capacity(split.clips.len());
+        let mut off = split.off;
+        for ((full, given), poses) in split.clips.iter().zip(self.clips).zip(&self.poses) {
+            // Between frames there is nothing else to compare with.
+            let wanted = |time: f64| match given.frame_at(time).and_then(|k| poses.get(k)) {
+                Some(pose) => self.skin.evaluate(pose),
+                None => split.skin.evaluate(&split.skin.sample(full, time)),
+            };
+            let reduced = fewer.reduce(full, &wanted)?;
+            let of_bones = fewer.off(&reduced, &full.key_times(), &wanted)?;
+            off = of_bones.into_iter().fold(off, f64::max);
+            clips.push(reduced);
+        }
+        Ok(Split {
+            clips,
+            off,
+            ..split
+        })
+    }
+
+    fn finish(&self, split: Split) -> Result<Playable, SkinError> {
+        let Split {
+            plan,
+            skin,
+            clips,
+            is_split,
+            ..
+        } = split;
+        let baked = clips.iter().map(|clip| skin.bake(clip));
+        let clips = baked.collect::<Result<_, _>>()?;
+        Ok(Playable {
+            skin,
+            clips,
+            split_count: is_split.iter().filter(|split| **split).count(),
+            bones: plan.inner,
+        })
+    }
+
+    /// For each bone, the error of its matrix, as a norm, that moves its vertices by no more than the
+    /// tolerance when all bones above it have theirs too.
+    fn shear_tolerances(&self, shares: &Shares, tolerance: f64) -> Vec<f64> {
+        let skeleton = &self.skin.skeleton;
+        let mut depths: Vec<usize> = Vec::with_capacity(skeleton.bone_count());
+        for bone in skeleton.bones() {
+            depths.push(1 + bone.parent.map_or(0, |parent| depths[parent.index()]));
+        }
+        let deepest = depths.iter().copied().max().unwrap_or(1);
+        let all: Vec<&Pose> = self.poses.iter().flatten().collect();
+        let in_poses = par::map(all.len(), |k| {
+            let carried = carried(skeleton, all[k], &shares.of_bone);
+            let lever = carried
+                .iter()
+                .map(|c| largest_stretch(&c.model_from_parent) * c.moments.reach());
+            lever.collect::<Vec<f64>>()
+        });
+        let mut largest = vec![0.0f64; skeleton.bone_count()];
+        for levers in &in_poses {
+            for (largest, lever) in largest.iter_mut().zip(levers) {
+                *largest = largest.max(*lever);
+            }
+        }
+        let mut tolerances: Vec<f64> = (largest.iter())
+            .map(|&largest| match largest > 0.0 {
+                true => tolerance / deepest as f64 / largest,
+                // A bone that moves nothing has no yardstick.
+                false => 0.0,
+            })
+            .collect();
+        for bone in &self.followed {
+            tolerances[bone.index()] = 0.0;
+        }
+        tolerances
+    }
+}
+
+impl PoseClip<'_> {
+    /// The frame at a time, if there is one.
+    fn frame_at(&self, time: f64) -> Option<usize> {
+        let frame = time * self.frames_per_second;
+        ((frame - frame.round()).abs() < 1e-6).then_some(frame.round() as usize)
+    }
 }
 
 /// The poses of a clip with all bones and all coefficients, checked.
@@ -192,48 +354,6 @@ fn complete_poses(skin: &Skin, clip: &PoseClip<'_>) -> Result<Vec<Pose>, SkinErr
         }
     };
     clip.poses.iter().enumerate().map(complete).collect()
-}
-
-fn largest_coefficients(poses: &[Vec<Pose>], count: usize) -> Vec<f64> {
-    let mut largest = vec![0.0f64; count];
-    for pose in poses.iter().flatten() {
-        for (largest, c) in largest.iter_mut().zip(&pose.coefficients) {
-            *largest = largest.max(c.abs());
-        }
-    }
-    largest
-}
-
-/// For each bone, the error of its matrix, as a norm, that moves no vertex by more than the
-/// tolerance when all bones above it have theirs too.
-fn shear_tolerances(
-    skin: &Skin,
-    poses: &[Vec<Pose>],
-    reach: Option<&Reach>,
-    tolerance: f64,
-) -> Vec<f64> {
-    let bone_count = skin.skeleton.bone_count();
-    let Some(reach) = reach.filter(|_| tolerance > 0.0) else {
-        return vec![0.0; bone_count];
-    };
-    let chains = longest_chain(&skin.skeleton, &reach.of_bone, &vec![1; bone_count]);
-    let all: Vec<&Pose> = poses.iter().flatten().collect();
-    let in_poses = par::map(all.len(), |k| {
-        levers(&skin.skeleton, all[k], &reach.of_bone)
-    });
-    let mut largest = vec![0.0f64; bone_count];
-    for levers in &in_poses {
-        for (largest, lever) in largest.iter_mut().zip(levers) {
-            *largest = largest.max(lever.scale * lever.reach.unwrap_or(0.0));
-        }
-    }
-    (largest.iter().zip(chains))
-        .map(|(&largest, chain)| match largest > 0.0 {
-            true => tolerance / chain as f64 / largest,
-            // A bone that moves nothing has no yardstick.
-            false => 0.0,
-        })
-        .collect()
 }
 
 /// The coefficients of all frames, unless they stay at their defaults.
@@ -377,22 +497,6 @@ impl Plan {
             channels.push(Channel::Rotation(self.inner[j], linear(&times, turns)));
         }
         channels
-    }
-
-    /// The reaches of the new bones.
-    fn reach(&self, of_old: Option<&Reach>) -> Vec<Option<f64>> {
-        let count = self.inner.iter().map(|bone| bone.index() + 1).max();
-        let mut reach = vec![None; count.unwrap_or(0)];
-        match of_old {
-            Some(old) => {
-                for (bone, known) in self.inner.iter().zip(&old.of_bone) {
-                    reach[bone.index()] = *known;
-                }
-            }
-            // Without a bound nothing is dropped but what never moves.
-            None => reach.fill(Some(1.0)),
-        }
-        reach
     }
 }
 

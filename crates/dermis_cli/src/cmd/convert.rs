@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use dermis::Clip;
 use dermis_io::{Document, Format, Frame, PlyEncoding, WriteOptions};
 
-use super::{check_faces, choose_clip, read_inputs, sampled};
+use super::{Pace, check_faces, choose_clip, read_inputs, sampled};
 use crate::Outcome;
 use crate::args::{ConvertArgs, Ply};
 use crate::talk::Talk;
@@ -93,7 +93,7 @@ fn bake_clip(
 ) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
     let skin = super::skin_of(document)?;
-    let sampled = sampled(fps, &[&clip], skin, document)?;
+    let sampled = sampled(fps, &[&clip], skin, document, Pace::Even)?;
     let (fps, times) = sampled.into_iter().next().context("one clip is sampled")?;
     let mut frames = Vec::new();
     let mut poses = Vec::new();

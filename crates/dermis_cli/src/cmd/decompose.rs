@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use dermis::MeshAnimation;
 use dermis::fit::{
     BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, Quality, decompose,
     join_bones, truncated_svd,
 };
 use dermis::skin::{Playable, PlayableOptions, PoseClip, to_playable};
+use dermis::{Clip, MeshAnimation};
 use dermis_io::{Document, Format, SkinRecord, Transaction, WriteOptions};
 
 use super::decompose_keep::onto_rig;
@@ -22,6 +22,9 @@ use crate::talk::{Talk, plural};
 
 /// Most bones that `--target-error` tries.
 const MOST_BONES: usize = 256;
+/// Keys are not kept for the sake of a smaller `E_RMS` than this: a hundred-thousandth of the size, at the
+/// default tolerance a millionth, is what single precision leaves of a file anyway.
+const SEEN_E_RMS: f64 = 0.01;
 /// Above this many numbers per vertex or vertices, the bound by singular values is not computed.
 const MOST_FOR_BOUND: usize = 2500;
 
@@ -34,11 +37,15 @@ pub(crate) struct DecomposeJob<'a> {
     pub(crate) seconds: f64,
     /// `E_RMS` that no skin of so many bones can fall below; `None` when it was not computed.
     pub(crate) bound: Option<f64>,
-    /// Key tolerance in model units.
+    /// What leaving keys out may add, as an `E_RMS`.
     pub(crate) key_tolerance: f64,
     pub(crate) playable: Playable,
     /// Keys that a tolerance of 0 would write.
     pub(crate) all_keys: usize,
+    /// Bytes of the file with these keys, and with those that are written.
+    pub(crate) file_bytes: [usize; 2],
+    /// `E_RMS` of what is written, with the keys that it has.
+    pub(crate) file_e_rms: f64,
     /// `E_RMS` of the rig of `--keep` as it was given, in the poses of its clip.
     pub(crate) rig_alone: Option<f64>,
     pub(crate) was_stopped: bool,
@@ -52,8 +59,12 @@ impl DecomposeJob<'_> {
 }
 
 fn key_count(playable: &Playable) -> usize {
-    let channels = playable.clips.iter().flat_map(|clip| &clip.channels);
-    channels.map(|channel| channel.times().len()).sum()
+    playable.clips.iter().map(Clip::key_count).sum()
+}
+
+/// The `E_RMS` that leaving keys out may add: a share of that of the fit.
+fn key_tolerance(share: f64, e_rms: f64) -> f64 {
+    share * e_rms.max(SEEN_E_RMS)
 }
 
 pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -89,12 +100,24 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     let seconds = start.elapsed().as_secs_f64();
     let was_stopped = talk.was_stopped();
     check_checkpoint(args, talk)?;
-    let key_tolerance = 0.01 * args.key_tolerance * animation.rest().bounds().diagonal();
-    let playable = |key_tolerance| {
+    let key_tolerance = key_tolerance(args.key_tolerance, found.e_rms);
+    let playable = |e_rms: f64| {
         let clips = pose_clips(&animation, &found);
-        to_playable(&found.skin, &clips, &PlayableOptions { key_tolerance })
+        let options = PlayableOptions {
+            // E_RMS is over coordinates, the tolerance over vertices.
+            key_tolerance: e_rms / 1000.0 * 3f64.sqrt() * animation.unit_ball_radius(),
+        };
+        to_playable(&found.skin, &clips, &options)
     };
     let (unreduced, playable) = (playable(0.0)?, playable(key_tolerance)?);
+    let bytes = |playable: &Playable| -> anyhow::Result<usize> {
+        let document = document(playable, look.clone());
+        let bytes = dermis_io::gltf::to_glb(&document, &Default::default());
+        let bytes = bytes.with_context(|| args.output.display().to_string())?;
+        Ok(bytes.len())
+    };
+    let file_bytes = [bytes(&unreduced)?, bytes(&playable)?];
+    let file_e_rms = written_error(&animation, &playable)?;
     let job = DecomposeJob {
         args,
         animation: &animation,
@@ -103,6 +126,8 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         seconds,
         key_tolerance,
         all_keys: key_count(&unreduced),
+        file_bytes,
+        file_e_rms,
         playable,
         rig_alone,
         was_stopped,
@@ -113,8 +138,9 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     };
     // Pictures take a while, and who stops them wants no skin either.
     check_checkpoint(args, talk)?;
+    let document = document(&job.playable, look);
     let mut files = Transaction::new();
-    let skin_files = add_skin(&mut files, &job, look)?;
+    let skin_files = files.add_document(&args.output, &document, &WriteOptions::default())?;
     if let Some((path, page)) = &page {
         files.add(path, page.as_bytes())?;
     }
@@ -297,6 +323,18 @@ fn pose_clips<'a>(animation: &MeshAnimation, found: &'a Decomposition) -> Vec<Po
     clips
 }
 
+/// `E_RMS` of what the clips show at the frames.
+fn written_error(animation: &MeshAnimation, playable: &Playable) -> anyhow::Result<f64> {
+    let mut shown = Vec::with_capacity(animation.frame_count());
+    for (given, clip) in animation.clips().iter().zip(&playable.clips) {
+        for k in 0..given.frames.len() {
+            let pose = (playable.skin).sample(clip, k as f64 / given.frames_per_second);
+            shown.push(playable.skin.evaluate(&pose)?);
+        }
+    }
+    Ok(animation.e_rms(shown.iter().map(Vec::as_slice)))
+}
+
 /// The error of as many singular values as the bones have columns.
 fn bound(animation: &MeshAnimation, found: &Decomposition) -> Option<f64> {
     let size = (3 * animation.frame_count()).min(animation.vertex_count());
@@ -313,14 +351,11 @@ fn bound(animation: &MeshAnimation, found: &Decomposition) -> Option<f64> {
     Some(if svd.e_rms < 1e-9 { 0.0 } else { svd.e_rms })
 }
 
-fn add_skin(
-    files: &mut Transaction,
-    job: &DecomposeJob<'_>,
-    look: Document,
-) -> anyhow::Result<Vec<PathBuf>> {
-    let document = Document {
-        skin: Some(job.playable.skin.clone()),
-        clips: job.playable.clips.clone(),
+/// What is written: a skin in the place of meshes.
+fn document(playable: &Playable, look: Document) -> Document {
+    Document {
+        skin: Some(playable.skin.clone()),
+        clips: playable.clips.clone(),
         fallback: None,
         skeleton: None,
         frames: Vec::new(),
@@ -330,6 +365,5 @@ fn add_skin(
             ..SkinRecord::default()
         }),
         ..look
-    };
-    Ok(files.add_document(&job.args.output, &document, &WriteOptions::default())?)
+    }
 }

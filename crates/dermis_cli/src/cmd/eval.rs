@@ -7,7 +7,7 @@ use dermis_io::{Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
 use super::pose_text::parse_pose;
-use super::{check_faces, choose_clip, sampled, sampling_rate, skin_of};
+use super::{Pace, check_faces, choose_clip, sampled, sampling_rate, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
 use crate::talk::{Talk, plural};
@@ -71,7 +71,7 @@ fn named_poses(
     }
     let clip = choose_clip(document, args.clip.as_deref())?;
     let frame = |(k, time)| (format!("{}_{k:04}", clip.name), skin.sample(clip, time));
-    let times = sampled(args.fps, &[clip], skin, document)?.into_iter();
+    let times = sampled(args.fps, &[clip], skin, document, Pace::AtKeys)?.into_iter();
     let times = times.flat_map(|(_, times)| times);
     Ok(times.enumerate().map(frame).collect())
 }

@@ -112,25 +112,70 @@ pub(crate) fn choose_clip<'a>(
     }
 }
 
-/// Frames per second at which to sample a clip: as asked, else on its keys, else 30.
-///
-/// Keys of bones and shapes that the skin computes by itself, which lie between those of the others,
-/// do not count.
-pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip, skin: Option<&Skin>) -> f64 {
-    let of_keys = || {
-        let Some(skin) = skin else {
-            return clip.key_rate();
-        };
-        let mut given = skin.unbaked(clip);
-        // In a file the sliders of a mesh have the keys of what is driven, too.
-        if !skin.pose_program.drivers.is_empty()
-            && given.channels.iter().any(|c| c.bone().is_some())
-        {
-            given.channels.retain(|c| c.bone().is_some());
+/// Where the poses of a clip are taken when nobody asks for a frame rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// At its keys, however they lie: for poses.
+    AtKeys,
+    /// At frames of one rate, that of its keys or 30: for meshes that go on as a sequence.
+    Even,
+}
+
+/// When a clip is sampled.
+enum Sampling {
+    /// At every frame of a clip, so many a second.
+    Frames(Clip, f64),
+    /// At these times, so many a second in the mean.
+    Keys(Vec<f64>, f64),
+}
+
+impl Sampling {
+    /// At frames of the rate that was asked for. Else where the clip's keys are; and where these lie on frames, at
+    /// least half of which have one, at the frames without a key, too.
+    fn new(asked: Option<f64>, clip: &Clip, skin: Option<&Skin>, pace: Pace) -> Self {
+        if let Some(rate) = asked {
+            return Self::Frames(clip.clone(), rate);
         }
-        given.key_rate()
-    };
-    asked.or_else(of_keys).unwrap_or(30.0)
+        let posed = posed_part(clip, skin);
+        if pace == Pace::Even {
+            return Self::Frames(clip.clone(), posed.key_rate().unwrap_or(30.0));
+        }
+        let times = posed.key_times();
+        let duration = posed.end() - posed.start();
+        match posed.key_rate() {
+            Some(rate) if duration * rate < 2.0 * times.len() as f64 => Self::Frames(posed, rate),
+            _ if times.len() < 2 => Self::Keys(vec![clip.start()], 30.0),
+            _ => {
+                let rate = (times.len() - 1) as f64 / duration;
+                Self::Keys(times, rate)
+            }
+        }
+    }
+
+    fn rate(&self) -> f64 {
+        match self {
+            Self::Frames(_, rate) | Self::Keys(_, rate) => *rate,
+        }
+    }
+
+    fn frame_count(&self) -> anyhow::Result<usize> {
+        Ok(match self {
+            Self::Frames(clip, rate) => clip.frame_count(*rate)?,
+            Self::Keys(times, _) => times.len(),
+        })
+    }
+
+    fn times(self) -> anyhow::Result<Vec<f64>> {
+        Ok(match self {
+            Self::Frames(clip, rate) => clip.frame_times(rate)?,
+            Self::Keys(times, _) => times,
+        })
+    }
+}
+
+/// Frames per second at which a clip is sampled, in the mean: as asked, else on its keys, else 30.
+pub(crate) fn sampling_rate(asked: Option<f64>, clip: &Clip, skin: Option<&Skin>) -> f64 {
+    Sampling::new(asked, clip, skin, Pace::AtKeys).rate()
 }
 
 /// When some clips of a file are sampled: frames per second, and the time of each frame.
@@ -141,12 +186,15 @@ pub(crate) fn sampled(
     clips: &[&Clip],
     skin: &Skin,
     document: &Document,
+    pace: Pace,
 ) -> anyhow::Result<Vec<(f64, Vec<f64>)>> {
     let in_file = || document.path.display().to_string();
-    let rate = |clip: &Clip| sampling_rate(asked, clip, Some(skin));
+    let samplings: Vec<Sampling> = (clips.iter())
+        .map(|clip| Sampling::new(asked, clip, Some(skin), pace))
+        .collect();
     let mut frames = 0u64;
-    for clip in clips {
-        frames += clip.frame_count(rate(clip)).with_context(in_file)? as u64;
+    for sampling in &samplings {
+        frames += sampling.frame_count().with_context(in_file)? as u64;
     }
     let vertices = skin.vertex_count();
     // Positions as they are shown, as examples, and as a file has them; poses of both.
@@ -155,8 +203,22 @@ pub(crate) fn sampled(
     let what = || format!("{frames} frames of {vertices} vertices");
     let instead = "ask for fewer frames per second with --fps";
     check_memory(&[frames, bytes as u64], what, instead).with_context(in_file)?;
-    let times = |clip: &&Clip| Ok((rate(clip), clip.frame_times(rate(clip))?));
-    clips.iter().map(times).collect()
+    let times = |sampling: Sampling| Ok((sampling.rate(), sampling.times()?));
+    samplings.into_iter().map(times).collect()
+}
+
+/// The channels of a clip whose keys say when something happens: not those of bones and shapes that the
+/// skin computes by itself, whose keys lie between the others'.
+fn posed_part(clip: &Clip, skin: Option<&Skin>) -> Clip {
+    let Some(skin) = skin else {
+        return clip.clone();
+    };
+    let mut given = skin.unbaked(clip);
+    // In a file the sliders of a mesh have the keys of what is driven, too.
+    if !skin.pose_program.drivers.is_empty() && given.channels.iter().any(|c| c.bone().is_some()) {
+        given.channels.retain(|c| c.bone().is_some());
+    }
+    given
 }
 
 /// Says what a format has no place for of a document that is about to be written.

@@ -62,12 +62,14 @@ pub(super) fn lines(job: &DecomposeJob<'_>) -> Vec<(&'static str, String)> {
     lines.push((
         "keys",
         format!(
-            "{} of {}, within {}% of the diagonal",
+            "{} of {}: E_RMS {} with these",
             job.keys(),
             job.all_keys,
-            job.args.key_tolerance
+            short(job.file_e_rms)
         ),
     ));
+    let [before, after] = job.file_bytes;
+    lines.push(("file", format!("{after} bytes, {before} with all keys")));
     lines.push((
         "time",
         format!("{:.2} s, {} rounds", job.seconds, found.round_errors.len()),
@@ -106,6 +108,9 @@ pub(crate) fn decompose_json(job: &DecomposeJob<'_>) -> anyhow::Result<String> {
         "keys": job.keys(),
         "keysUnreduced": job.all_keys,
         "keyTolerance": job.key_tolerance,
+        "fileERms": job.file_e_rms,
+        "fileBytes": job.file_bytes[1],
+        "fileBytesUnreduced": job.file_bytes[0],
         "seconds": job.seconds,
         "roundErrors": found.round_errors,
         "stopped": job.was_stopped,

@@ -189,6 +189,8 @@ fn three_keeps_a_key_tolerance() {
     let times: Vec<f64> = (0..FRAMES).map(|k| k as f64 / RATE).collect();
     let shown = three_positions(&clients, &file, Some("blow"), &times);
     let off = at_frames(&document, &skin, &poses, &shown);
+    // No vertex is off by more than four times the root mean square.
+    let share = 4.0 * share;
     eprintln!("reduced.glb: three differs by {off:.1e} of the diagonal, allowed {share:.1e}");
     assert!(off < share + TOLERANCE, "{off:.2e}");
 }

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::{AnimSpaceOptions, FitFrames, Prior, Smoothing};
 use crate::example::ExampleSet;
 use crate::fit::ssd::fit_weights_within;
-use crate::fit::{FitError, Fitted, InfluenceChoice, InfluenceSets, check_training};
+use crate::fit::{FitError, Fitted, InfluenceChoice, InfluenceSets, at_unit_size, check_training};
 use crate::progress::Progress;
 use crate::rows::Rows;
 use crate::skin::{Influence, LinearProgram, Skin, VertexProgram, Weight};
@@ -44,56 +44,58 @@ pub fn fit_anim_space(
 ) -> Result<Fitted, FitError> {
     options.check()?;
     check_training(set, training)?;
-    let recipes = match &options.influences {
-        InfluenceChoice::Automatic => {
-            let max = options.max_influences;
-            InfluenceSets::automatic_recipes(set, training, max, progress)?.to_vec()
+    at_unit_size(set, |set| {
+        let recipes = match &options.influences {
+            InfluenceChoice::Automatic => {
+                let max = options.max_influences;
+                InfluenceSets::automatic_recipes(set, training, max, progress)?.to_vec()
+            }
+            InfluenceChoice::Given(sets) => {
+                sets.check(set.rest().vertex_count(), set.skeleton().bone_count())?;
+                vec![sets.clone()]
+            }
+        };
+        for sets in &recipes {
+            sets.check_memory(0)?;
         }
-        InfluenceChoice::Given(sets) => {
-            sets.check(set.rest().vertex_count(), set.skeleton().bone_count())?;
-            vec![sets.clone()]
-        }
-    };
-    for sets in &recipes {
-        sets.check_memory(0)?;
-    }
-    let Choice { sets, smoothing } = choose(set, training, &recipes, options, progress)?;
-    let frames = FitFrames::new(set, training);
-    let prior = fit_prior(set, training, sets, options, progress)?;
-    let problem = Problem::new(&frames, sets, prior.as_ref());
-    let (z, used) = match smoothing {
-        Smoothing::Ridge { lambda } => (problem.solve_ridge(lambda), lambda),
-        Smoothing::Edges { delta } => {
-            let global = Global::new(&problem, &frames.edge_strengths());
-            let z = global.solve(delta, options.solver, None, FINAL_TOLERANCE, progress)?;
-            (z, delta)
-        }
-        Smoothing::EdgesByHeldOutError { .. } => unreachable!("a delta was chosen above"),
-    };
-    let vectors = problem.vectors(&z);
-    let squared = problem.squared_error(&vectors, &frames);
-    let count = (vectors.len() * training.len()).max(1) as f64;
-    let influences = vectors
-        .iter()
-        .map(|row| {
-            row.iter().map(|influence| Influence {
-                bone: influence.bone,
-                p: frames.to_bone(influence.bone.index(), influence.p),
+        let Choice { sets, smoothing } = choose(set, training, &recipes, options, progress)?;
+        let frames = FitFrames::new(set, training);
+        let prior = fit_prior(set, training, sets, options, progress)?;
+        let problem = Problem::new(&frames, sets, prior.as_ref());
+        let (z, used) = match smoothing {
+            Smoothing::Ridge { lambda } => (problem.solve_ridge(lambda), lambda),
+            Smoothing::Edges { delta } => {
+                let global = Global::new(&problem, &frames.edge_strengths());
+                let z = global.solve(delta, options.solver, None, FINAL_TOLERANCE, progress)?;
+                (z, delta)
+            }
+            Smoothing::EdgesByHeldOutError { .. } => unreachable!("a delta was chosen above"),
+        };
+        let vectors = problem.vectors(&z);
+        let squared = problem.squared_error(&vectors, &frames);
+        let count = (vectors.len() * training.len()).max(1) as f64;
+        let influences = vectors
+            .iter()
+            .map(|row| {
+                row.iter().map(|influence| Influence {
+                    bone: influence.bone,
+                    p: frames.to_bone(influence.bone.index(), influence.p),
+                })
             })
+            .collect();
+        let program = LinearProgram {
+            influences,
+            corrections: Vec::new(),
+        };
+        Ok(Fitted {
+            skin: Skin::new(
+                set.skeleton().clone(),
+                VertexProgram::Linear(program),
+                Vec::new(),
+            )?,
+            round_errors: vec![frames.unit * (squared / count).sqrt()],
+            smoothing: Some(used),
         })
-        .collect();
-    let program = LinearProgram {
-        influences,
-        corrections: Vec::new(),
-    };
-    Ok(Fitted {
-        skin: Skin::new(
-            set.skeleton().clone(),
-            VertexProgram::Linear(program),
-            Vec::new(),
-        )?,
-        round_errors: vec![frames.unit * (squared / count).sqrt()],
-        smoothing: Some(used),
     })
 }
 

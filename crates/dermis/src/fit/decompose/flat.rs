@@ -4,11 +4,12 @@ use glam::{DMat3, DVec3};
 
 use crate::solve::SymmetricEigen;
 
-/// The normal of the plane in which all points lie, if they do and it is the only one.
-pub(super) fn flat_normal(positions: &[DVec3], middle: DVec3) -> Option<DVec3> {
+/// The normal of the plane in which all points lie, if they do and it is the only one; a length about the
+/// size of the whole is the unit to measure them in.
+pub(super) fn flat_normal(positions: &[DVec3], middle: DVec3, unit: f64) -> Option<DVec3> {
     let mut spread = [0.0; 9];
     for position in positions {
-        let from = (*position - middle).to_array();
+        let from = ((*position - middle) / unit).to_array();
         for (at, sum) in spread.iter_mut().enumerate() {
             *sum += from[at / 3] * from[at % 3];
         }

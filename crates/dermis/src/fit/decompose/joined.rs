@@ -16,7 +16,7 @@ use crate::fit::bones::joints::{find_joint, span, walk};
 use crate::fit::{FitError, JointFreedom, PoseOptions, PoseSolver, bad_option};
 use crate::par;
 use crate::progress::Progress;
-use crate::rig::{BoneId, Palette, Pose, Skeleton};
+use crate::rig::{BoneId, Palette, Pose, Similarity, Skeleton};
 use crate::rows::Rows;
 use crate::skin::{Skin, SkinError, SsdProgram, VertexProgram, Weight};
 
@@ -46,6 +46,24 @@ pub fn join_bones(
     {
         return bad_option("decomposition", "it belongs to another animation");
     }
+    let Some((scaled, factor)) = animation.at_unit_size() else {
+        return join_at_unit_size(found, animation, options, progress);
+    };
+    let there = found.moved(&Similarity::scaling(factor))?;
+    let joined = join_at_unit_size(there, &scaled, options, progress)?;
+    joined.moved(&Similarity::scaling(1.0 / factor))
+}
+
+/// As [`join_bones`], where squares of lengths are in a float's range.
+fn join_at_unit_size(
+    found: Decomposition,
+    animation: &MeshAnimation,
+    options: &DecomposeOptions,
+    progress: &dyn Progress,
+) -> Result<Decomposition, FitError> {
+    let VertexProgram::Ssd(program) = &found.skin.program else {
+        return bad_option("decomposition", "expected linear blend skinning");
+    };
     let motions = motions(&found)?;
     let tree = Tree::new(program, &motions, animation.unit_ball_radius());
     let (skin, mut poses) = tree.rebuild(program, &motions)?;

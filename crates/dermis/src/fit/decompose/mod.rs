@@ -45,7 +45,7 @@ use crate::example::MeshAnimation;
 use crate::limits::check_memory;
 use crate::par;
 use crate::progress::Progress;
-use crate::rig::{Palette, Pose, Skeleton};
+use crate::rig::{Palette, Pose, Similarity, Skeleton};
 use crate::rows::Rows;
 use crate::skin::{Skin, SkinError, SsdProgram, VertexProgram, Weight};
 use problem::Problem;
@@ -323,6 +323,19 @@ impl Decomposition {
             .map_err(SkinError::from)?;
         let skin = Skin::new(skeleton, program, Vec::new())?;
         Self::measured(animation, skin, poses, round_errors)
+    }
+
+    /// The same in a moved model space.
+    fn moved(self, by: &Similarity) -> Result<Self, FitError> {
+        let poses = self.poses.iter();
+        let poses = poses
+            .map(|pose| by.pose(&self.skin.skeleton, pose))
+            .collect();
+        Ok(Self {
+            skin: self.skin.moved(by)?,
+            poses,
+            ..self
+        })
     }
 
     /// A skin in its poses, with the error that it has.

@@ -215,7 +215,8 @@ impl<'a> Problem<'a> {
     /// The matrices of all bones, by frame, in the animation's units.
     pub(super) fn matrices(&self, bones: &Bones) -> Vec<Vec<DAffine3>> {
         let units = &self.units;
-        let flat = flat_normal(self.animation.rest().positions(), units.rest_center);
+        let rest = self.animation.rest().positions();
+        let flat = flat_normal(rest, units.rest_center, units.radius);
         let of_frame = |(frame, center): (usize, &DVec3)| {
             let matrix = |bone| {
                 let part =

@@ -14,13 +14,16 @@
 mod steps;
 mod sums;
 
+use std::borrow::Cow;
+
 use glam::{DAffine3, DVec3};
 
 use super::FitError;
 use crate::limits::check_memory;
+use crate::math::unit_factor;
 use crate::par;
 use crate::progress::{Progress, Stage};
-use crate::rig::{Palette, Pose};
+use crate::rig::{Palette, Pose, Similarity};
 use crate::skin::{LinearProgram, Skin, SkinError};
 use sums::{Moments, Target};
 
@@ -73,7 +76,10 @@ pub struct PoseFit {
 /// per mesh and O(b³) per step to use.
 #[derive(Debug)]
 pub struct PoseSolver<'a> {
-    skin: &'a Skin,
+    /// At unit size.
+    skin: Cow<'a, Skin>,
+    /// What takes lengths there.
+    factor: f64,
     program: LinearProgram,
     options: PoseOptions,
     moments: Moments,
@@ -138,6 +144,12 @@ impl<'a> PoseSolver<'a> {
             });
         }
         check_pairs(bone_count)?;
+        let shown = skin.evaluate(&skin.skeleton.rest_pose())?;
+        let factor = unit_factor([shown.as_slice()]);
+        let skin = match factor == 1.0 {
+            true => Cow::Borrowed(skin),
+            false => Cow::Owned(skin.moved(&Similarity::scaling(factor))?),
+        };
         let program = skin.program.to_linear(&skin.skeleton)?;
         let program = with_default_corrections(program, &skin.default_coefficients());
         let mut is_used = vec![false; bone_count];
@@ -146,6 +158,7 @@ impl<'a> PoseSolver<'a> {
         }
         Ok(Self {
             skin,
+            factor,
             moments: Moments::new(&program, bone_count),
             program,
             options: options.clone(),
@@ -159,6 +172,22 @@ impl<'a> PoseSolver<'a> {
     /// [`FitError::Skin`] when the mesh has another number of vertices or the start another number
     /// of bones.
     pub fn solve(&self, target: &[DVec3], start: &Pose) -> Result<PoseFit, FitError> {
+        if self.factor == 1.0 {
+            return self.solve_at_unit_size(target, start);
+        }
+        let skeleton = &self.skin.skeleton;
+        let target: Vec<DVec3> = target.iter().map(|p| *p * self.factor).collect();
+        let start = Similarity::scaling(self.factor).pose(skeleton, start);
+        let found = self.solve_at_unit_size(&target, &start)?;
+        Ok(PoseFit {
+            pose: Similarity::scaling(1.0 / self.factor).pose(skeleton, &found.pose),
+            rms_distance: found.rms_distance / self.factor,
+            max_distance: found.max_distance / self.factor,
+            rounds: found.rounds,
+        })
+    }
+
+    fn solve_at_unit_size(&self, target: &[DVec3], start: &Pose) -> Result<PoseFit, FitError> {
         if target.len() != self.program.influences.len() {
             return Err(SkinError::CountMismatch {
                 what: "vertices in the mesh to match",

@@ -20,7 +20,7 @@ use super::compress::combinations;
 use super::joints::{Joints, next_to_joints};
 use super::sculpt::bounded_inverse;
 use crate::example::{Example, ExampleSet};
-use crate::fit::{FitError, Fitted, Method, SsdOptions, bad_option, check_training};
+use crate::fit::{FitError, Fitted, Method, SsdOptions, at_unit_size, bad_option, check_training};
 use crate::limits::check_memory;
 use crate::measure::positive_or_one;
 use crate::par;
@@ -142,64 +142,66 @@ pub fn fit_psd(
 ) -> Result<Fitted, FitError> {
     options.check()?;
     check_training(set, training)?;
-    let tolerance = options.tolerance * positive_or_one(set.rest().bounds().diagonal());
-    let mut fitted = options.base.fit(set, training, progress)?;
-    let mut corrections = Corrections::solve(set, training, &fitted.skin, options, progress)?;
-    for _ in 0..options.base_rounds {
-        let explained = corrections.left_out_predictions();
-        let rest = undriven(set, training, &fitted.skin, &explained)?;
-        let everything: Vec<usize> = (0..training.len()).collect();
-        let again = options.base.fit(&rest, &everything, progress)?;
-        let corrected = Corrections::solve(set, training, &again.skin, options, progress)?;
-        fitted.round_errors.extend(again.round_errors);
-        // Not every base is helped: one that bends by itself may leave shapes less to find in common.
-        if corrected.left_out_error() >= corrections.left_out_error() {
-            break;
+    at_unit_size(set, |set| {
+        let tolerance = options.tolerance * positive_or_one(set.rest().bounds().diagonal());
+        let mut fitted = options.base.fit(set, training, progress)?;
+        let mut corrections = Corrections::solve(set, training, &fitted.skin, options, progress)?;
+        for _ in 0..options.base_rounds {
+            let explained = corrections.left_out_predictions();
+            let rest = undriven(set, training, &fitted.skin, &explained)?;
+            let everything: Vec<usize> = (0..training.len()).collect();
+            let again = options.base.fit(&rest, &everything, progress)?;
+            let corrected = Corrections::solve(set, training, &again.skin, options, progress)?;
+            fitted.round_errors.extend(again.round_errors);
+            // Not every base is helped: one that bends by itself may leave shapes less to find in common.
+            if corrected.left_out_error() >= corrections.left_out_error() {
+                break;
+            }
+            (fitted.skin, corrections) = (again.skin, corrected);
         }
-        (fitted.skin, corrections) = (again.skin, corrected);
-    }
-    let Corrections {
-        joints,
-        groups,
-        kernels,
-        solved,
-        falloff,
-        smoothing,
-        ..
-    } = corrections;
-    let base = fitted.skin;
-    let mut skin = base;
-    let stage = Stage::new(progress, "combining shapes", joints.len());
-    let drivers = par::map(joints.len(), |j| {
-        stage.step();
-        let most = options.shapes_per_joint.unwrap_or(usize::MAX);
-        driver_of(j, &kernels[j], &groups, &solved, tolerance, most)
-    });
-    if stage.is_stopped() {
-        return Err(FitError::Stopped);
-    }
-    for (j, (weights, shapes)) in drivers.into_iter().enumerate() {
-        if shapes.is_empty() {
-            continue;
+        let Corrections {
+            joints,
+            groups,
+            kernels,
+            solved,
+            falloff,
+            smoothing,
+            ..
+        } = corrections;
+        let base = fitted.skin;
+        let mut skin = base;
+        let stage = Stage::new(progress, "combining shapes", joints.len());
+        let drivers = par::map(joints.len(), |j| {
+            stage.step();
+            let most = options.shapes_per_joint.unwrap_or(usize::MAX);
+            driver_of(j, &kernels[j], &groups, &solved, tolerance, most)
+        });
+        if stage.is_stopped() {
+            return Err(FitError::Stopped);
         }
-        let bone = &skin.skeleton.bones()[joints.bone(j).index()].name;
-        let names = (0..shapes.len()).map(|r| format!("{bone}.{r}")).collect();
-        let driver = Driver {
-            name: bone.clone(),
-            controls: vec![joints.control(j)],
-            kernel: Kernel::Gaussian,
-            centers: centers(set, training, &joints, j, falloff),
-            weights,
-            linear: Vec::new(),
-        };
-        skin.push_driver(driver, names, shapes)?;
-    }
-    let mut round_errors = fitted.round_errors;
-    round_errors.push(rms_distance(&skin, set, training)?);
-    Ok(Fitted {
-        skin,
-        round_errors,
-        smoothing: Some(smoothing),
+        for (j, (weights, shapes)) in drivers.into_iter().enumerate() {
+            if shapes.is_empty() {
+                continue;
+            }
+            let bone = &skin.skeleton.bones()[joints.bone(j).index()].name;
+            let names = (0..shapes.len()).map(|r| format!("{bone}.{r}")).collect();
+            let driver = Driver {
+                name: bone.clone(),
+                controls: vec![joints.control(j)],
+                kernel: Kernel::Gaussian,
+                centers: centers(set, training, &joints, j, falloff),
+                weights,
+                linear: Vec::new(),
+            };
+            skin.push_driver(driver, names, shapes)?;
+        }
+        let mut round_errors = fitted.round_errors;
+        round_errors.push(rms_distance(&skin, set, training)?);
+        Ok(Fitted {
+            skin,
+            round_errors,
+            smoothing: Some(smoothing),
+        })
     })
 }
 

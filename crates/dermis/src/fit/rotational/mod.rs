@@ -39,7 +39,7 @@ pub use summary::{ProxySummary, proxy_summary};
 
 use glam::DVec3;
 
-use super::{FitError, Fitted, SsdOptions, bad_option, fit_ssd};
+use super::{FitError, Fitted, SsdOptions, at_unit_size, bad_option, fit_ssd};
 use crate::example::ExampleSet;
 use crate::measure::positive_or_one;
 use crate::mesh::Topology;
@@ -191,11 +191,13 @@ pub fn fit_rotational_regression(
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
     options.check()?;
-    let mut base = Base::fit(set, training, options, progress)?;
-    if options.place_weight == 0.0 {
-        base.hold_one_of_each_part();
-    }
-    reduce::fit(&base, options, progress)
+    at_unit_size(set, |set| {
+        let mut base = Base::fit(set, training, options, progress)?;
+        if options.place_weight == 0.0 {
+            base.hold_one_of_each_part();
+        }
+        reduce::fit(&base, options, progress)
+    })
 }
 
 /// Linear blend skinning, and which vertices stay with it.

@@ -5,8 +5,8 @@ use glam::DMat3;
 use super::{PlacedBones, Skin, SkinError};
 use crate::par;
 use crate::rig::{
-    BoneId, Channel, Clip, DerivedBone, Interpolation, KeyReduction, Keys, Nodes, Pose, ProxyBones,
-    RigError, Trs, split_track,
+    BoneId, Channel, Clip, DerivedBone, Interpolation, Keys, Nodes, Pose, ProxyBones, RigError,
+    Trs, split_track,
 };
 
 /// Longest time between two keys of a baked channel, in seconds.
@@ -151,14 +151,10 @@ impl Skin {
         clip.channels.extend(channels.into_iter().flatten());
         // Only what never moves goes: within a ten-thousandth of the diagonal a clip of 100 frames and
         // 60 proxies has all but a tenth of its keys still.
-        let reduction = KeyReduction {
-            tolerance: 0.0,
-            reach: vec![Some(1.0); self.skeleton.bone_count()],
-            untouched: (self.skeleton.ids())
-                .take(self.posed_bone_count())
-                .collect(),
-        };
-        Ok(clip.reduce_keys(&self.skeleton, &reduction)?)
+        let posed: Vec<BoneId> = (self.skeleton.ids())
+            .take(self.posed_bone_count())
+            .collect();
+        Ok(clip.without_still_keys(&self.skeleton, &posed))
     }
 }
 

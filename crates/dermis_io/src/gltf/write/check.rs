@@ -12,6 +12,9 @@ use dermis::skin::{Skin, SkinError, SsdProgram};
 
 use crate::{Document, Fault};
 
+/// Smaller meshes lose the digits of their vertices in single precision, or vanish.
+const SMALLEST_SIZE: f64 = 1e-30;
+
 /// Checks everything that is counted or indexed, and gives the program of the plain part.
 pub(super) fn check<'a>(
     document: &'a Document,
@@ -23,6 +26,14 @@ pub(super) fn check<'a>(
             "mesh",
             "at least one vertex to draw",
             format!("{vertex_count} points in {} parts", parts.len()),
+        ));
+    }
+    let size = document.mesh.bounds().size().max_element();
+    if size > 0.0 && size < SMALLEST_SIZE {
+        return Err(Fault::malformed(
+            "mesh",
+            format!("a size of at least {SMALLEST_SIZE:e}, which single precision can hold"),
+            format!("{size:e}: give the meshes in a smaller unit of length"),
         ));
     }
     for (number, part) in parts.iter().enumerate() {

@@ -52,7 +52,7 @@ impl<'a> BlendProblem<'a> {
             .collect();
         let mut problem = Self {
             whole: Mat::zeros(reduced.basis.ncols(), 4),
-            flat_normal: flat_normal(positions, middle),
+            flat_normal: flat_normal(positions, middle, animation.unit_ball_radius()),
             animation,
             reduced,
             middle,
