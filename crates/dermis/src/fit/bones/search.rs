@@ -43,12 +43,12 @@ const WIDE_INFLUENCES: usize = 12;
 /// Steps, and the share of the squared error that each must take off: at first, to the end, and to see
 /// whether the others make up for a bone.
 const FIRST_STEPS: usize = 30;
-const FIRST_GAIN: f64 = 0.1;
+const FIRST_GAIN: f64 = 0.03;
 const LAST_STEPS: usize = 60;
 const LAST_GAIN: f64 = 0.01;
 const THIN_STEPS: usize = 8;
 const THIN_GAIN: f64 = 0.3;
-/// A first start that ends above this share of the box is not tried again in another way.
+/// A start that is above this share of the box after the first steps is given up.
 const HOPELESS: f64 = 1.5e-3;
 /// Times that the sample may grow, and by how many vertices.
 const SAMPLES: usize = 3;
@@ -107,9 +107,8 @@ impl Search<'_> {
         let mut best: Option<FoundBlend> = None;
         for patch in PATCHES {
             for _ in 0..SAMPLES {
-                let found = self.start(&sample, patch)?;
-                let Some(found) = found else {
-                    return Ok(best.filter(|best| best.errors.last() < Some(&NEARLY)));
+                let Some(found) = self.start(&sample, patch)? else {
+                    break;
                 };
                 let worst = found.blend.errors.iter().copied().fold(0.0, f64::max);
                 let limit = (STRAY * EXACT).powi(2) * self.motion.mesh_count as f64;
@@ -134,7 +133,7 @@ impl Search<'_> {
         Ok(best.filter(|best| best.errors.last() < Some(&NEARLY)))
     }
 
-    /// One start; `None` when the meshes are far from a blend.
+    /// One start; `None` when it stays far from a blend.
     fn start(&self, sample: &Sample, patch: usize) -> Result<Option<Trial>, FitError> {
         let mut influences = self.max_influences;
         let mut blend = self.grow(sample, patch, influences)?;
