@@ -1,5 +1,7 @@
 //! Meshes that a known rig made: the fit must find weights as good as those that made them.
 
+#[path = "../../../tests/support/bone_match.rs"]
+mod bone_match;
 mod common;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
@@ -23,6 +25,8 @@ struct KnownRig {
     document: Document,
     /// Most bones that move one vertex.
     influences: usize,
+    /// Weight of every bone on every vertex.
+    weights: Vec<Vec<f64>>,
 }
 
 impl KnownRig {
@@ -37,6 +41,9 @@ impl KnownRig {
             .map(|i| weights_of(i).filter(|&&w| w > 0.0).count())
             .max();
 
+        let rows = (0..vertex_count)
+            .map(|i| weights_of(i).copied().collect())
+            .collect();
         let at_origin = |j| (format!("bone_{j}"), None, DAffine3::IDENTITY);
         let skeleton = Skeleton::from_rest_frames((0..bone_count).map(at_origin));
         let mut document = Document {
@@ -57,6 +64,7 @@ impl KnownRig {
         Some(Self {
             document,
             influences: influences.expect("vertices"),
+            weights: rows,
         })
     }
 
@@ -196,4 +204,49 @@ fn a_body_that_is_no_linear_blend_generalises() {
     eprintln!("makehuman_csmooth, every fourth held out: EE {error:.2}%");
     // 23.5% when this was written; the errors of the 60 other poses are as large.
     assert!(error <= 25.0, "EE {error}%");
+}
+
+/// The bones of a rig, from its meshes alone: the share of vertices whose heaviest bone is right, and `E_RMS`
+/// with half the diagonal as the radius.
+fn found_again(meshes: &Document, influences: usize, weights: &[Vec<f64>]) -> (f64, f64) {
+    let scratch = Scratch::new();
+    scratch.write("meshes.npz", meshes);
+    let bone_count = weights[0].len();
+    let rig = format!(
+        "rig meshes.npz --bones {bone_count} --max-influences {influences} -o rigged.npz -q"
+    );
+    scratch.dermis(&rig).done();
+    let rigged = scratch.read("rigged.npz");
+    let skin = rigged.skin.as_ref().expect("a skin");
+    let mut squared = 0.0;
+    for (frame, pose) in rigged.frames.iter().zip(&rigged.frame_poses) {
+        let shown = skin.evaluate(pose).expect("its own pose");
+        let pairs = shown.iter().zip(&frame.positions);
+        squared += pairs.map(|(a, b)| a.distance_squared(*b)).sum::<f64>();
+    }
+    let numbers = 3 * rigged.frames.len() * rigged.mesh.vertex_count();
+    let radius = 0.5 * rigged.mesh.bounds().diagonal();
+    let e_rms = 1000.0 * (squared / numbers as f64).sqrt() / radius;
+    (bone_match::share_right(skin, weights), e_rms)
+}
+
+#[test]
+fn bones_of_known_rigs_are_found_from_their_meshes_alone() {
+    for (character, poses) in [
+        ("cylinder", "poses-1"),
+        ("cylinder", "poses-2"),
+        ("wolf", "poses-2"),
+    ] {
+        let Some(rig) = KnownRig::read(character, poses) else {
+            return;
+        };
+        let meshes = Document {
+            skeleton: None,
+            frame_poses: Vec::new(),
+            ..rig.document
+        };
+        let (right, e_rms) = found_again(&meshes, rig.influences, &rig.weights);
+        assert!(right > 0.99, "{character}, {poses}: {right} are right");
+        assert!(e_rms < 0.01, "{character}, {poses}: E_RMS {e_rms}");
+    }
 }

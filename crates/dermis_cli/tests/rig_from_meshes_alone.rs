@@ -44,7 +44,8 @@ fn meshes_alone_become_a_rig_that_can_be_compared_and_played() {
         .done()
         .json();
     let error = |n: usize| number(&compared, &format!("/methods/{n}/heldOut/eRms"));
-    assert!(error(0) < 30.0 && error(1) < error(0), "{compared:#}");
+    // The tube is an exact blend, so its own bones are found; animation space is kept smooth.
+    assert!(error(0) < 0.05 && error(1) < 5.0, "{compared:#}");
     let to_surface = number(&compared, "/methods/0/surface/1/meanDistance");
     let to_vertex = number(&compared, "/methods/0/heldOut/meanDistance");
     assert!(to_surface <= to_vertex, "{to_surface} against {to_vertex}");

@@ -8,8 +8,8 @@
 
 use glam::{DAffine3, DVec3};
 
+use super::motion::Motion;
 use crate::fit::FitError;
-use crate::math::PointPairs;
 use crate::mesh::Topology;
 use crate::par;
 use crate::progress::{Progress, Stage};
@@ -21,63 +21,12 @@ const LAST_ROUNDS: usize = 12;
 /// A piece of a cluster that is smaller than this share of its largest piece is a stray.
 const STRAY_SHARE: f64 = 0.2;
 
-/// Meshes in correspondence, vertex by vertex.
-pub(super) struct Motion<'a> {
-    pub(super) rest: &'a [DVec3],
-    /// Position of vertex `i` in mesh `k` at `i * mesh_count + k`.
-    trajectories: Vec<DVec3>,
-    pub(super) mesh_count: usize,
-}
-
-impl<'a> Motion<'a> {
-    pub(super) fn new(rest: &'a [DVec3], meshes: &[&[DVec3]]) -> Self {
-        let mut trajectories = Vec::with_capacity(rest.len() * meshes.len());
-        for i in 0..rest.len() {
-            trajectories.extend(meshes.iter().map(|mesh| mesh[i]));
-        }
-        Self {
-            rest,
-            trajectories,
-            mesh_count: meshes.len(),
-        }
-    }
-
-    fn of_vertex(&self, i: usize) -> &[DVec3] {
-        &self.trajectories[i * self.mesh_count..(i + 1) * self.mesh_count]
-    }
-
-    /// The rigid motion of some weighted vertices, mesh by mesh.
-    pub(super) fn rigid_motions(&self, vertices: &[(usize, f64)]) -> Vec<DAffine3> {
-        par::map(self.mesh_count, |k| {
-            let mut pairs = PointPairs::default();
-            for &(i, weight) in vertices {
-                pairs.add(self.rest[i], self.of_vertex(i)[k], weight);
-            }
-            pairs.rigid_motion()
-        })
-    }
-
-    /// Squared error of one motion at a vertex, or some number above `limit` if it is larger.
-    fn squared_error(&self, i: usize, motion: &[DAffine3], limit: f64) -> f64 {
-        let mut error = 0.0;
-        for (matrix, place) in motion.iter().zip(self.of_vertex(i)) {
-            error += matrix
-                .transform_point3(self.rest[i])
-                .distance_squared(*place);
-            if error > limit {
-                break;
-            }
-        }
-        error
-    }
-}
-
 /// The cluster of every vertex; clusters are numbered without gaps, at most `count` of them.
 ///
 /// # Errors
 /// [`FitError::Stopped`].
 pub(super) fn rigid_clusters(
-    motion: &Motion<'_>,
+    motion: &Motion,
     topology: &Topology,
     count: usize,
     progress: &dyn Progress,
@@ -122,7 +71,7 @@ pub(super) fn rigid_clusters(
 }
 
 /// The best motion of every vertex and its squared error.
-fn join(motion: &Motion<'_>, motions: &[Vec<DAffine3>], labels: &[u16]) -> Vec<(u16, f64)> {
+fn join(motion: &Motion, motions: &[Vec<DAffine3>], labels: &[u16]) -> Vec<(u16, f64)> {
     par::map(labels.len(), |i| {
         // The old label first: its error cuts the others short.
         let old = labels[i];
@@ -140,7 +89,7 @@ fn join(motion: &Motion<'_>, motions: &[Vec<DAffine3>], labels: &[u16]) -> Vec<(
     })
 }
 
-fn refit(motion: &Motion<'_>, labels: &[u16], motions: &mut [Vec<DAffine3>]) {
+fn refit(motion: &Motion, labels: &[u16], motions: &mut [Vec<DAffine3>]) {
     let mut members: Vec<Vec<(usize, f64)>> = vec![Vec::new(); motions.len()];
     for (i, &label) in labels.iter().enumerate() {
         members[usize::from(label)].push((i, 1.0));
@@ -155,7 +104,7 @@ fn refit(motion: &Motion<'_>, labels: &[u16], motions: &mut [Vec<DAffine3>]) {
 
 /// In each of the worst clusters the vertex to split at: badly served and far from the middle.
 fn worst_served(
-    motion: &Motion<'_>,
+    motion: &Motion,
     labels: &[u16],
     errors: &[f64],
     cluster_count: usize,
@@ -204,7 +153,7 @@ fn patch(topology: &Topology, seed: usize) -> Vec<(usize, f64)> {
 ///
 /// A piece that touches no other cluster is a shell of its own, and stays.
 fn absorb_strays(
-    motion: &Motion<'_>,
+    motion: &Motion,
     topology: &Topology,
     motions: &[Vec<DAffine3>],
     labels: &mut [u16],

@@ -2,19 +2,23 @@
 //!
 //! When only meshes are given, bones have to be found before anything can be fitted to them. With a
 //! skeleton that someone drew, its hierarchy and the vertices at the core of each bone are taken
-//! and its geometry almost ignored; without one, rigid parts of the mesh become bones and the
-//! cheapest joints between them the hierarchy. Either way bones are then refined: fit a skin to
-//! them, solve for the pose in which that skin matches each mesh, and again, first with linear
+//! and its geometry almost ignored. Without one, the meshes may be exact blends of rigid bones, as those
+//! of any animated character are: then these bones are found to rounding and kept. Else rigid parts of the
+//! mesh become bones. The cheapest joints between bones are the hierarchy.
+//! Bones that are not exact are refined: fit a skin to them, solve for the pose in which that skin matches each mesh, and again, first with linear
 //! blend skinning, which is robust, then in animation space, which does not bend the bones to make
 //! up for collapsing joints (\[Merry07\] §4.1.4 stops at the rigid fit of the core vertices; on the
 //! horse the refinement takes a third of the animation-space error away).
 //!
 //! Joint positions are fitted last; bones keep the translations that the meshes show.
 
+mod blend;
 mod clusters;
 mod hierarchy;
 pub(super) mod joints;
+mod motion;
 mod refine;
+mod search;
 
 use glam::{DAffine3, DVec3};
 
@@ -39,7 +43,7 @@ pub struct ExampleMesh {
 /// What is known about the bones.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BoneGuess {
-    /// How many to find; fewer if the mesh has fewer rigid parts.
+    /// How many to find; fewer if fewer explain the meshes.
     Count(usize),
     /// A hierarchy and the vertices that belong to single bones.
     Skeleton {
@@ -148,12 +152,18 @@ pub fn fit_bones(
     let unit_box = UnitBox::of(rest);
     let unit = UnitMeshes::new(rest, meshes, &unit_box);
     let topology = Topology::new(rest.vertex_count(), rest.triangles());
-    let (cores, motions, carried) = match guess {
-        BoneGuess::Count(count) => unit.discover(&topology, *count, progress)?,
+    let first = match guess {
+        BoneGuess::Count(count) => {
+            unit.discover(&topology, *count, options.max_influences, progress)?
+        }
         BoneGuess::Skeleton { skeleton, cores } => unit.follow(skeleton, cores),
     };
-    let mut refinement = Refinement::new(unit, cores, &motions)?;
-    refinement.run(&topology, options, progress)?;
+    let carried = first.carried;
+    let mut refinement = Refinement::new(unit, first.cores, &first.motions)?;
+    match first.exact {
+        Some((weights, errors)) => refinement.settle(weights, errors, progress)?,
+        None => refinement.run(&topology, options, progress)?,
+    }
     let motions = refinement.motions();
     let hierarchy = match guess {
         BoneGuess::Count(_) => Hierarchy::discover(&refinement, &topology, &motions),

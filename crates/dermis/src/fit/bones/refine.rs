@@ -2,26 +2,40 @@
 
 use glam::{DAffine3, DVec3};
 
-use super::clusters::{Motion, rigid_clusters};
+use super::clusters::rigid_clusters;
+use super::motion::Motion;
+use super::search::{FoundBlend, Search};
 use super::{BoneOptions, ExampleMesh, UnitBox, with_motions};
 use crate::example::ExampleSet;
 use crate::fit::influence_set::strongest_bones;
 use crate::fit::reach::near_cores;
 use crate::fit::{
-    AnimSpaceOptions, FitError, Fitted, InfluenceChoice, PoseOptions, PoseSolver, Prior, Smoothing,
+    AnimSpaceOptions, FitError, InfluenceChoice, PoseOptions, PoseSolver, Prior, Smoothing,
     SsdOptions, fit_anim_space, fit_ssd,
 };
 use crate::measure::posed_from_rest;
 use crate::mesh::{Topology, TriMesh};
 use crate::progress::Progress;
 use crate::rig::{BoneId, Skeleton};
-use crate::skin::{SkinError, VertexProgram};
+use crate::skin::{Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
 
 /// Most meshes that clusters are found on; more take time and change little.
 const CLUSTER_MESHES: usize = 48;
 
-/// Core of every vertex, motion of every bone by mesh, and names of the bones without a core.
-type FirstMotions = (Vec<BoneId>, Vec<Vec<DAffine3>>, Vec<String>);
+/// Most meshes that a blend is searched on; poses in the others are solved for with what it finds.
+const SEARCH_MESHES: usize = 24;
+
+/// Where bones begin.
+pub(super) struct FirstMotions {
+    /// The bone that each vertex follows most.
+    pub(super) cores: Vec<BoneId>,
+    /// The motion of every bone from rest, by bone and mesh.
+    pub(super) motions: Vec<Vec<DAffine3>>,
+    /// Names of the bones without a core.
+    pub(super) carried: Vec<String>,
+    /// The weights with which the bones explain the meshes exactly, and the errors on the way there.
+    pub(super) exact: Option<(Rows<Weight>, Vec<f64>)>,
+}
 
 /// Rest and meshes scaled to the unit box.
 pub(super) struct UnitMeshes {
@@ -53,23 +67,82 @@ impl UnitMeshes {
         }
     }
 
-    /// Bones as rigid parts of the mesh.
+    /// Bones of the blend that made the meshes if there is one, else rigid parts of the mesh.
     pub(super) fn discover(
+        &self,
+        topology: &Topology,
+        count: usize,
+        max_influences: usize,
+        progress: &dyn Progress,
+    ) -> Result<FirstMotions, FitError> {
+        let chosen = spread_out(&self.meshes, SEARCH_MESHES);
+        let found = Search {
+            motion: &self.motion_in(&chosen),
+            topology,
+            count,
+            max_influences,
+            progress,
+        }
+        .run()?;
+        match found {
+            Some(found) => Ok(self.begin_with(found, &chosen)),
+            None => self.rigid_parts(topology, count, progress),
+        }
+    }
+
+    /// The vertices in some of the meshes.
+    fn motion_in(&self, chosen: &[usize]) -> Motion {
+        let chosen: Vec<&[DVec3]> = chosen
+            .iter()
+            .map(|&k| self.meshes[k].positions.as_slice())
+            .collect();
+        Motion::new(self.rest.positions(), &chosen)
+    }
+
+    /// Bones that were found in some of the meshes, in all of them.
+    fn begin_with(&self, found: FoundBlend, chosen: &[usize]) -> FirstMotions {
+        let is_exact = found.is_exact();
+        let weight = |&(j, weight): &(usize, f64)| Weight {
+            bone: BoneId(j as u16),
+            weight,
+        };
+        let weights: Rows<Weight> = (found.blend.weights.iter())
+            .map(|row| row.iter().map(weight).collect::<Vec<_>>())
+            .collect();
+        let cores = strongest_bones(&weights);
+        let assigned: Vec<Option<BoneId>> = cores.iter().copied().map(Some).collect();
+        let mut motions = self.core_motions(&assigned, found.blend.bones.len());
+        for (all, found) in motions.iter_mut().zip(&found.blend.bones) {
+            for (&k, matrix) in chosen.iter().zip(found) {
+                all[k] = *matrix;
+            }
+        }
+        FirstMotions {
+            cores,
+            motions,
+            carried: Vec::new(),
+            exact: is_exact.then_some((weights, found.errors)),
+        }
+    }
+
+    /// Bones as rigid parts of the mesh.
+    fn rigid_parts(
         &self,
         topology: &Topology,
         count: usize,
         progress: &dyn Progress,
     ) -> Result<FirstMotions, FitError> {
-        let chosen: Vec<&[DVec3]> = spread_out(&self.meshes, CLUSTER_MESHES)
-            .into_iter()
-            .map(|k| self.meshes[k].positions.as_slice())
-            .collect();
-        let motion = Motion::new(self.rest.positions(), &chosen);
+        let motion = self.motion_in(&spread_out(&self.meshes, CLUSTER_MESHES));
         let labels = rigid_clusters(&motion, topology, count, progress)?;
         let cores: Vec<BoneId> = labels.into_iter().map(BoneId).collect();
         let bone_count = cores.iter().map(|core| core.index() + 1).max().unwrap_or(0);
         let assigned: Vec<Option<BoneId>> = cores.iter().copied().map(Some).collect();
-        Ok((cores, self.core_motions(&assigned, bone_count), Vec::new()))
+        Ok(FirstMotions {
+            motions: self.core_motions(&assigned, bone_count),
+            cores,
+            carried: Vec::new(),
+            exact: None,
+        })
     }
 
     /// Bones of a given skeleton, each moved as its core vertices are.
@@ -111,17 +184,17 @@ impl UnitMeshes {
             .iter()
             .enumerate()
             .map(|(i, core)| core.unwrap_or_else(|| nearest(i)));
-        (full.collect(), motions.clone(), carried)
+        FirstMotions {
+            cores: full.collect(),
+            motions: motions.clone(),
+            carried,
+            exact: None,
+        }
     }
 
     /// The rigid motion of each bone's core, by bone and mesh.
     fn core_motions(&self, cores: &[Option<BoneId>], bone_count: usize) -> Vec<Vec<DAffine3>> {
-        let all: Vec<&[DVec3]> = self
-            .meshes
-            .iter()
-            .map(|mesh| mesh.positions.as_slice())
-            .collect();
-        let motion = Motion::new(self.rest.positions(), &all);
+        let motion = self.motion_in(&(0..self.meshes.len()).collect::<Vec<_>>());
         let mut members: Vec<Vec<(usize, f64)>> = vec![Vec::new(); bone_count];
         for (i, core) in cores.iter().enumerate() {
             if let Some(core) = core {
@@ -205,7 +278,7 @@ impl Refinement {
             if let VertexProgram::Ssd(blend) = &fitted.skin.program {
                 self.cores = strongest_bones(&blend.weights);
             }
-            self.improve(fitted, progress)?;
+            self.improve(&fitted.skin, progress)?;
         }
         for _ in 0..options.space_rounds {
             let sets = near_cores(
@@ -227,7 +300,7 @@ impl Refinement {
             };
             let fitted = fit_anim_space(&self.set, &everything, &space, progress)?;
             let before = self.set.clone();
-            self.improve(fitted, progress)?;
+            self.improve(&fitted.skin, progress)?;
             // Meshes that linear blending explains better, with bones that reach far, keep its bones.
             if let [.., last, new] = self.errors[..]
                 && new > last
@@ -240,8 +313,25 @@ impl Refinement {
         Ok(())
     }
 
+    /// Takes the weights that explain the meshes exactly: only poses are solved for.
+    pub(super) fn settle(
+        &mut self,
+        weights: Rows<Weight>,
+        errors: Vec<f64>,
+        progress: &dyn Progress,
+    ) -> Result<(), FitError> {
+        self.errors = errors;
+        let program = VertexProgram::Ssd(SsdProgram {
+            rest_positions: self.set.rest().positions().to_vec(),
+            weights,
+            corrections: Vec::new(),
+        });
+        let skin = Skin::new(self.set.skeleton().clone(), program, Vec::new())?;
+        self.improve(&skin, progress)
+    }
+
     /// Takes the poses in which a skin matches the meshes best.
-    fn improve(&mut self, fitted: Fitted, progress: &dyn Progress) -> Result<(), FitError> {
+    fn improve(&mut self, skin: &Skin, progress: &dyn Progress) -> Result<(), FitError> {
         let targets: Vec<&[DVec3]> = self
             .set
             .examples()
@@ -249,7 +339,7 @@ impl Refinement {
             .map(|example| example.positions.as_slice())
             .collect();
         let starts: Vec<_> = self.set.examples().iter().map(|e| e.pose.clone()).collect();
-        let solver = PoseSolver::new(&fitted.skin, &PoseOptions::default())?;
+        let solver = PoseSolver::new(skin, &PoseOptions::default())?;
         let solved = solver.solve_all(&targets, &starts, progress)?;
         let mean = solved
             .iter()

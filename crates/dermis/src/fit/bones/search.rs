@@ -1,0 +1,320 @@
+//! The bones of meshes that linear blend skinning made, found exactly.
+//!
+//! Parts that move rigidly are no good sign of a bone where weights are smooth: a head that shares its
+//! vertices with a neck falls into several. What a blend of bones leaves over is a better one:
+//!
+//! 1. **Grow.** Weights over the bones so far; where they fail most, and the surface around is stiffest,
+//!    a patch of vertices moves as the next bone does. Bones are left as they are meanwhile: a patch that
+//!    follows one bone alone gives that bone exactly, and fitting it to what other bones still have to
+//!    explain would spoil it.
+//! 2. **Improve** all bones together, weights following ([`Blend::improve`]).
+//! 3. **Check** on all vertices: those that the sample missed join it.
+//! 4. **Thin.** A bone without which the blend stays exact was one too many.
+//!
+//! Meshes that are no blend of so few bones are left to others: the search gives up early on them.
+
+use glam::DAffine3;
+
+use super::blend::Blend;
+use super::motion::Motion;
+use crate::fit::FitError;
+use crate::mesh::Topology;
+use crate::par;
+use crate::progress::{Progress, Stage};
+
+/// Root-mean-square distance, as a share of the box, below which a blend is exact: what files of six
+/// digits leave is some hundred times less, what real meshes leave a hundred times more.
+pub(super) const EXACT: f64 = 1e-5;
+/// Below this the blend is near enough to begin with. Horses and cats stay ten times above.
+pub(super) const NEARLY: f64 = 2e-4;
+/// Where steps end: rounding of 32-bit files.
+const ROUNDING: f64 = 1e-8;
+/// A single vertex may miss by so many times what is exact.
+const STRAY: f64 = 30.0;
+/// More bones are left to clusters: the equations of a step grow with their cube.
+const MOST_BONES: usize = 64;
+/// Vertices of the sample: at least so many, and so many for each bone.
+const SAMPLE: usize = 600;
+const SAMPLE_PER_BONE: usize = 30;
+/// Vertices of the patch whose motion a new bone takes, one start each.
+const PATCHES: [usize; 3] = [30, 12, 60];
+/// Bones for each vertex when the number allowed is too small for what made the meshes.
+const WIDE_INFLUENCES: usize = 12;
+/// Steps, and the share of the squared error that each must take off: at first, to the end, and to see
+/// whether the others make up for a bone.
+const FIRST_STEPS: usize = 30;
+const FIRST_GAIN: f64 = 0.03;
+const LAST_STEPS: usize = 60;
+const LAST_GAIN: f64 = 0.01;
+const THIN_STEPS: usize = 8;
+const THIN_GAIN: f64 = 0.3;
+/// A start that is above this share of the box after the first steps is given up.
+const HOPELESS: f64 = 1.5e-3;
+/// Times that the sample may grow, and by how many vertices.
+const SAMPLES: usize = 3;
+const MORE_SAMPLE: usize = 100;
+
+/// What the search knows.
+pub(super) struct Search<'a> {
+    pub(super) motion: &'a Motion,
+    pub(super) topology: &'a Topology,
+    /// Most bones.
+    pub(super) count: usize,
+    /// Bones for each vertex, if they are enough.
+    pub(super) max_influences: usize,
+    pub(super) progress: &'a dyn Progress,
+}
+
+/// A blend over all vertices that the search found.
+pub(super) struct FoundBlend {
+    pub(super) blend: Blend,
+    /// Root-mean-square distance, as a share of the box, as it fell.
+    pub(super) errors: Vec<f64>,
+}
+
+impl FoundBlend {
+    pub(super) fn is_exact(&self) -> bool {
+        self.errors.last().is_some_and(|&error| error <= EXACT)
+    }
+}
+
+/// Some vertices, and which they are.
+struct Sample {
+    vertices: Vec<usize>,
+    motion: Motion,
+}
+
+impl Sample {
+    fn new(all: &Motion, vertices: Vec<usize>) -> Self {
+        Self {
+            motion: all.of_some(&vertices),
+            vertices,
+        }
+    }
+}
+
+impl Search<'_> {
+    /// The bones and weights that explain the meshes exactly, or nearly; `None` when nothing does.
+    ///
+    /// # Errors
+    /// [`FitError::Stopped`].
+    pub(super) fn run(&self) -> Result<Option<FoundBlend>, FitError> {
+        if self.count > MOST_BONES {
+            return Ok(None);
+        }
+        let size = SAMPLE.max(SAMPLE_PER_BONE * self.count);
+        let mut sample = Sample::new(self.motion, spread_out(self.motion, size));
+        let mut best: Option<FoundBlend> = None;
+        for patch in PATCHES {
+            for _ in 0..SAMPLES {
+                let Some(found) = self.start(&sample, patch)? else {
+                    break;
+                };
+                let worst = found.blend.errors.iter().copied().fold(0.0, f64::max);
+                let limit = (STRAY * EXACT).powi(2) * self.motion.mesh_count as f64;
+                let missed = found.on_sample <= EXACT && (!found.is_exact() || worst > limit);
+                if found.is_exact() && worst <= limit {
+                    return Ok(Some(found.into()));
+                }
+                let grown = missed && sample.vertices.len() < self.motion.vertex_count();
+                let more = grown.then(|| with_worst(&sample.vertices, &found.blend.errors));
+                if best
+                    .as_ref()
+                    .is_none_or(|best| found.errors.last() < best.errors.last())
+                {
+                    best = Some(found.into());
+                }
+                match more {
+                    Some(vertices) => sample = Sample::new(self.motion, vertices),
+                    None => break,
+                }
+            }
+        }
+        Ok(best.filter(|best| best.errors.last() < Some(&NEARLY)))
+    }
+
+    /// One start; `None` when it stays far from a blend.
+    fn start(&self, sample: &Sample, patch: usize) -> Result<Option<Trial>, FitError> {
+        let mut influences = self.max_influences;
+        let mut blend = self.grow(sample, patch, influences)?;
+        let mut errors = vec![blend.rms(&sample.motion)];
+        self.improve(&mut blend, sample, influences, FIRST_STEPS, FIRST_GAIN)?;
+        if blend.rms(&sample.motion) > HOPELESS {
+            return Ok(None);
+        }
+        if blend.rms(&sample.motion) > EXACT && influences < WIDE_INFLUENCES {
+            // The meshes may have been made with more bones on a vertex than are asked for. As many as
+            // the numbers of a vertex can tell apart, with as many again to spare.
+            influences = WIDE_INFLUENCES
+                .min(3 * self.motion.mesh_count / 2)
+                .max(influences);
+            blend = Blend::new(&sample.motion, blend.bones, influences);
+            self.improve(&mut blend, sample, influences, FIRST_STEPS, FIRST_GAIN)?;
+        }
+        self.improve(&mut blend, sample, influences, LAST_STEPS, LAST_GAIN)?;
+        self.thin(&mut blend, sample, influences)?;
+        let on_sample = blend.rms(&sample.motion);
+        let all = Blend::new(self.motion, blend.bones, influences);
+        errors.push(all.rms(self.motion));
+        Ok(Some(Trial {
+            blend: all,
+            errors,
+            on_sample,
+        }))
+    }
+
+    /// Bones where those before them fail most, until there are enough or the blend is exact.
+    fn grow(&self, sample: &Sample, patch: usize, influences: usize) -> Result<Blend, FitError> {
+        let stage = Stage::new(self.progress, "finding blended parts", self.count);
+        let motion = &sample.motion;
+        let patch_motion = |at: usize| {
+            let patch = self.patch(sample.vertices[at], patch);
+            (self.motion.rigid_motions(&patch), patch)
+        };
+        // How far from rigid the surface around each vertex moves.
+        let softness = par::map(sample.vertices.len(), |at| {
+            let (bone, patch) = patch_motion(at);
+            let error = |&(i, _): &(usize, f64)| self.motion.squared_error(i, &bone, f64::INFINITY);
+            patch.iter().map(error).sum::<f64>() / patch.len() as f64
+        });
+        let mut sorted = softness.clone();
+        sorted.sort_by(f64::total_cmp);
+        let stiff = sorted[sorted.len() / 4].max(EXACT * EXACT);
+        let everything: Vec<(usize, f64)> = (0..motion.vertex_count()).map(|i| (i, 1.0)).collect();
+        let mut blend = Blend::new(motion, vec![motion.rigid_motions(&everything)], influences);
+        let mut is_taken = vec![false; sample.vertices.len()];
+        let mut bones: Vec<Vec<DAffine3>> = Vec::new();
+        while bones.len() < self.count && blend.rms(motion) > EXACT {
+            let score = |at: usize| blend.errors[at] * stiff / (stiff + softness[at]);
+            let seed = (0..is_taken.len())
+                .filter(|&at| !is_taken[at])
+                .max_by(|&a, &b| score(a).total_cmp(&score(b)).then(b.cmp(&a)));
+            let Some(seed) = seed else { break };
+            is_taken[seed] = true;
+            bones.push(patch_motion(seed).0);
+            // The motion of everything, from which the first bone was found, is no bone itself.
+            blend = Blend::new(motion, bones.clone(), influences);
+            if !stage.step() {
+                return Err(FitError::Stopped);
+            }
+        }
+        Ok(blend)
+    }
+
+    fn improve(
+        &self,
+        blend: &mut Blend,
+        sample: &Sample,
+        influences: usize,
+        steps: usize,
+        least_gain: f64,
+    ) -> Result<(), FitError> {
+        for _ in 0..steps {
+            let before = blend.total();
+            let goes_on = self.progress.report("moving blended bones", 0, 1);
+            if !goes_on {
+                return Err(FitError::Stopped);
+            }
+            if blend.rms(&sample.motion) <= ROUNDING
+                || !blend.improve(&sample.motion, influences)
+                || blend.total() > (1.0 - least_gain) * before
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes bones out as long as the others make up for them.
+    fn thin(&self, blend: &mut Blend, sample: &Sample, influences: usize) -> Result<(), FitError> {
+        while blend.bones.len() > 1 && blend.rms(&sample.motion) <= EXACT {
+            let costs = blend.costs_of_removal(&sample.motion, influences);
+            let cheapest = (0..costs.len())
+                .min_by(|&a, &b| costs[a].total_cmp(&costs[b]).then(a.cmp(&b)))
+                .unwrap_or(0);
+            let mut bones = blend.bones.clone();
+            bones.remove(cheapest);
+            let mut fewer = Blend::new(&sample.motion, bones, influences);
+            if fewer.rms(&sample.motion) > EXACT {
+                self.improve(&mut fewer, sample, influences, THIN_STEPS, THIN_GAIN)?;
+            }
+            if fewer.rms(&sample.motion) > EXACT {
+                break;
+            }
+            *blend = fewer;
+        }
+        Ok(())
+    }
+
+    /// About so many vertices around one, over edges.
+    fn patch(&self, seed: usize, size: usize) -> Vec<(usize, f64)> {
+        let mut members = vec![seed];
+        let mut at = 0;
+        while at < members.len() && members.len() < size {
+            for &n in self.topology.neighbors(members[at]) {
+                if !members.contains(&(n as usize)) {
+                    members.push(n as usize);
+                }
+            }
+            at += 1;
+        }
+        members.into_iter().map(|i| (i, 1.0)).collect()
+    }
+}
+
+/// A start, over all vertices.
+struct Trial {
+    blend: Blend,
+    errors: Vec<f64>,
+    /// Root-mean-square distance on the sample alone.
+    on_sample: f64,
+}
+
+impl Trial {
+    fn is_exact(&self) -> bool {
+        self.errors.last().is_some_and(|&error| error <= EXACT)
+    }
+}
+
+impl From<Trial> for FoundBlend {
+    fn from(trial: Trial) -> Self {
+        Self {
+            blend: trial.blend,
+            errors: trial.errors,
+        }
+    }
+}
+
+/// At most `count` vertices, each far at rest from those before it.
+fn spread_out(motion: &Motion, count: usize) -> Vec<usize> {
+    let total = motion.vertex_count();
+    if total <= count {
+        return (0..total).collect();
+    }
+    let mut chosen = vec![0];
+    let mut nearest = vec![f64::INFINITY; total];
+    while chosen.len() < count {
+        let last = motion.rest[chosen[chosen.len() - 1]];
+        for (nearest, p) in nearest.iter_mut().zip(&motion.rest) {
+            *nearest = nearest.min(p.distance_squared(last));
+        }
+        let next = (0..total)
+            .max_by(|&a, &b| nearest[a].total_cmp(&nearest[b]).then(b.cmp(&a)))
+            .expect("there are more vertices than chosen ones");
+        chosen.push(next);
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}
+
+/// A sample with the vertices that a blend misses most.
+fn with_worst(sample: &[usize], errors: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..errors.len()).collect();
+    order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
+    let mut vertices = sample.to_vec();
+    vertices.extend(order.into_iter().take(MORE_SAMPLE));
+    vertices.sort_unstable();
+    vertices.dedup();
+    vertices
+}
