@@ -152,6 +152,7 @@ pub fn fit_multi_weight(
         )?,
         round_errors: vec![problem.unit * mean.sqrt()],
         smoothing: Some(options.lambda),
+        base: None,
     })
 }
 

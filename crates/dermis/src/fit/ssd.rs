@@ -222,6 +222,7 @@ impl<'a> Problem<'a> {
             )?,
             round_errors,
             smoothing: None,
+            base: None,
         })
     }
 
