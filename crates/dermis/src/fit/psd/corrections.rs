@@ -24,6 +24,9 @@ const ROOM: f64 = 0.5;
 /// The same without smoothing and tolerance, which asks for every example to be met, whatever comes between: then
 /// all are pulled back, and directions that are flatter than this are left alone.
 const ROOM_EXACT: f64 = 1e-5;
+/// What the base misses by less than this share of the tolerance is not worth a system of its own: no shape will show
+/// it.
+const WORTH: f64 = 0.25;
 /// Falloffs that are tried, in radians (14° to 230°): wider ones differ only in their scale.
 const FALLOFFS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// Smoothings that are tried.
@@ -31,7 +34,7 @@ const SMOOTHINGS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
 /// A pose whose Gaussian the others have but for this share, squared, is one of them.
 const LEAST_PIVOT: f64 = 1e-12;
 /// So many of the flattened vertices, evenly spaced, stand for all when falloffs are chosen.
-const MOST_TRIED: usize = 48;
+const MOST_TRIED: usize = 24;
 
 /// Vertices that see the same joints.
 pub(super) struct Group {
@@ -90,7 +93,8 @@ impl Corrections {
         let poses: Vec<Pose> = rows.iter().map(|row| row.pose.clone()).collect();
         let joints = Joints::that_turn(base, &poses);
         let is_exact = options.smoothing == Some(0.0) && options.tolerance == 0.0;
-        let missed = Missed::of(&rows, base, is_exact)?;
+        let worth = WORTH * options.tolerance * set.rest().bounds().diagonal();
+        let missed = Missed::of(&rows, base, is_exact, worth)?;
         let groups = groups(next_to_joints(base, &joints));
         let chosen = choose(&joints, &groups, &missed, options, progress)?;
         let kernels = joints.kernels(chosen.falloff);
@@ -235,7 +239,7 @@ fn rows<'a>(
 }
 
 impl Missed {
-    fn of(rows: &[Row<'_>], base: &Skin, is_exact: bool) -> Result<Self, SkinError> {
+    fn of(rows: &[Row<'_>], base: &Skin, is_exact: bool, worth: f64) -> Result<Self, SkinError> {
         let vertex_count = base.vertex_count();
         let room = if is_exact { ROOM_EXACT } else { ROOM };
         let parts = par::map(rows.len(), |k| {
@@ -255,7 +259,11 @@ impl Missed {
             Ok((posed, back, has_room))
         });
         let parts: Vec<_> = parts.into_iter().collect::<Result<_, SkinError>>()?;
-        let is_flattened = |i: &usize| !is_exact && parts.iter().any(|part| !part.2[*i]);
+        let is_flattened = |i: &usize| {
+            !is_exact
+                && parts.iter().any(|part| !part.2[*i])
+                && parts.iter().any(|part| part.0[*i].length() > worth)
+        };
         let flat: Vec<usize> = (0..vertex_count).filter(is_flattened).collect();
         let mut flattened: BTreeMap<u32, Vec<DMat3>> =
             flat.iter().map(|&i| (i as u32, Vec::new())).collect();
@@ -337,7 +345,7 @@ fn solve_group(
             frames,
             missed: &missed.of_vertex(*i),
         };
-        let solved = vertex.solve(functions, chosen.flattened_smoothing);
+        let solved = vertex.system(functions).solve(chosen.flattened_smoothing);
         for (k, value) in solved.coefficients(functions).into_iter().enumerate() {
             for c in 0..3 {
                 alpha[(k, 3 * at + c)] = value[c];
@@ -489,8 +497,9 @@ fn flattened_errors(
             frames: &missed.flattened[i],
             missed: &missed.of_vertex(*i),
         };
+        let system = vertex.system(&functions);
         for (error, &smoothing) in errors.iter_mut().zip(smoothings) {
-            let solved = vertex.solve(&functions, smoothing);
+            let solved = system.solve(smoothing);
             let effects = vertex.left_out(&solved);
             let pairs = effects.iter().zip(vertex.missed);
             // Not the rest pose, the last.

@@ -88,36 +88,61 @@ pub(super) struct Solved {
     right: Vec<f64>,
 }
 
-impl FlattenedVertex<'_> {
-    /// Factors `B Bᵀ + λI = L Lᵀ`, where the three columns of `B` of example k are `Φ_k ⊗ M_kᵀ`.
+/// The least squares of a vertex, before it is known how strongly they are smoothed.
+pub(super) struct System {
+    /// `B`.
+    columns: Mat<f64>,
+    /// `B Bᵀ`.
+    squares: Mat<f64>,
+    /// `r`, number by number.
+    right: Vec<f64>,
+}
+
+impl System {
+    /// Factors `B Bᵀ + λI = L Lᵀ`.
     ///
     /// Cost: O(m³ + n m²) for n examples and m functions.
-    pub(super) fn solve(&self, functions: &Functions, smoothing: f64) -> Solved {
-        let (examples, rank) = (functions.values.nrows(), functions.values.ncols());
-        let mut whitened = Mat::from_fn(3 * rank, 3 * examples, |row, column| {
-            let k = column / 3;
-            functions.values[(k, row / 3)] * self.frames[k].col(row % 3)[column % 3]
-        });
-        let mut matrix = &whitened * whitened.transpose();
-        for at in 0..3 * rank {
+    pub(super) fn solve(&self, smoothing: f64) -> Solved {
+        let size = self.squares.nrows();
+        let mut matrix = self.squares.clone();
+        for at in 0..size {
             matrix[(at, at)] += smoothing.max(LEAST_RIDGE);
         }
         let factors = matrix.llt(Side::Lower);
         let factors = factors.expect("a sum of squares and a positive diagonal");
         let lower = factors.L().to_owned();
+        let mut whitened = self.columns.clone();
         solve_lower_triangular_in_place(lower.as_ref(), whitened.as_mut(), Par::Seq);
-        let numbers: Vec<f64> = self.missed.iter().flat_map(|r| r.to_array()).collect();
-        let right = (0..3 * rank)
-            .map(|row| {
-                (0..3 * examples)
-                    .map(|c| whitened[(row, c)] * numbers[c])
-                    .sum()
-            })
-            .collect();
+        let mut right = vec![0.0; size];
+        for (c, r) in self.right.iter().enumerate() {
+            let column = whitened.col(c).iter();
+            right
+                .iter_mut()
+                .zip(column)
+                .for_each(|(sum, x)| *sum += r * x);
+        }
         Solved {
             whitened,
             lower,
             right,
+        }
+    }
+}
+
+impl FlattenedVertex<'_> {
+    /// The three columns of `B` of example k are `Φ_k ⊗ M_kᵀ`.
+    ///
+    /// Cost: O(n m²) for n examples and m functions.
+    pub(super) fn system(&self, functions: &Functions) -> System {
+        let (examples, rank) = (functions.values.nrows(), functions.values.ncols());
+        let columns = Mat::from_fn(3 * rank, 3 * examples, |row, column| {
+            let k = column / 3;
+            functions.values[(k, row / 3)] * self.frames[k].col(row % 3)[column % 3]
+        });
+        System {
+            squares: &columns * columns.transpose(),
+            columns,
+            right: self.missed.iter().flat_map(|r| r.to_array()).collect(),
         }
     }
 
@@ -217,7 +242,7 @@ mod tests {
             missed: &missed,
         };
         for smoothing in [1e-4, 1e-3, 1e-2, 1e-1] {
-            let solved = vertex.solve(&functions, smoothing);
+            let solved = vertex.system(&functions).solve(smoothing);
             let effects = effects(&functions, &solved, &frames, &kernel);
             let all = length(missed.iter().copied());
             assert!(
@@ -244,7 +269,7 @@ mod tests {
             }
         }
         // 120°, half of what is missed is mended though the frame has shrunk to one half.
-        let solved = vertex.solve(&functions, 1e-3);
+        let solved = vertex.system(&functions).solve(1e-3);
         let effect = effects(&functions, &solved, &frames, &kernel)[8];
         assert!(
             effect.distance(missed[8]) < 0.1 * missed[8].length(),
@@ -262,7 +287,7 @@ mod tests {
             missed: &missed,
         };
         let functions = Functions::of(&whole);
-        let closed = vertex.left_out(&vertex.solve(&functions, 1e-2));
+        let closed = vertex.left_out(&vertex.system(&functions).solve(1e-2));
         for k in 0..angles.len() {
             // Without example k: its frame flattens everything, so it says nothing.
             let mut without = frames.clone();
@@ -271,7 +296,7 @@ mod tests {
                 frames: &without,
                 missed: &missed,
             };
-            let alpha = one.solve(&functions, 1e-2).coefficients(&functions);
+            let alpha = one.system(&functions).solve(1e-2).coefficients(&functions);
             let f: DVec3 = (0..alpha.len()).map(|l| whole[(k, l)] * alpha[l]).sum();
             let plain = frames[k] * f;
             assert!(
@@ -295,7 +320,10 @@ mod tests {
             missed: &missed,
         };
         let functions = Functions::of(&kernel);
-        let alpha = vertex.solve(&functions, 0.1).coefficients(&functions);
+        let alpha = vertex
+            .system(&functions)
+            .solve(0.1)
+            .coefficients(&functions);
         let mut matrix = kernel.clone();
         (0..angles.len()).for_each(|k| matrix[(k, k)] += 0.1);
         for k in 0..angles.len() {

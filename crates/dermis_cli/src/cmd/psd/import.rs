@@ -30,10 +30,7 @@ pub(crate) fn run(args: &ImportArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         bail!(
             "{}: has no shape to take{}: expected morph targets, or frames, that move the base {}",
             args.file.display(),
-            match skipped.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", skipped.join("; ")),
-            },
+            reasons(&skipped),
             project.base.path.display()
         );
     }
@@ -56,6 +53,19 @@ pub(crate) fn run(args: &ImportArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     )
     .context("standard output cannot be written")?;
     Ok(Outcome::Done)
+}
+
+/// The first few of the shapes that were skipped, for a sentence.
+fn reasons(skipped: &[String]) -> String {
+    match skipped {
+        [] => String::new(),
+        [first @ .., _] if first.len() < 3 => format!(" ({})", skipped.join("; ")),
+        _ => format!(
+            " ({}; and {} more)",
+            skipped[..3].join("; "),
+            skipped.len() - 3
+        ),
+    }
 }
 
 /// A shape as a file has it.
