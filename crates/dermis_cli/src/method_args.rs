@@ -55,8 +55,8 @@ pub(crate) struct MethodArgs {
     #[arg(long, help_heading = FREE)]
     pub(crate) plain_exact: bool,
     /// The skin that shapes are added to: any other method, or auto for the best of ssd, pseudo-bones,
-    /// rotational-regression and animation-space on examples left out of those that are fitted. auto takes about four
-    /// times as long as one [default: auto]
+    /// rotational-regression and animation-space on examples left out of those that are fitted. auto takes about three
+    /// times as long as the slowest of them [default: auto]
     #[arg(long, value_name = "METHOD", value_parser = method_or_auto(), help_heading = SHAPES)]
     pub(crate) base: Option<String>,
     /// How often the base is fitted again without what shapes explain [default: 1]

@@ -136,7 +136,7 @@ impl PsdOptions {
 ///
 /// Cost: the base's, O(n² V) for n examples and V vertices, and O(n³) per set of joints and trial; for every flattened
 /// vertex O(m³ + n m²) with m ≤ 40 functions. Of several bases each is first fitted to three quarters of the examples:
-/// four bases take about four times as long as the slowest of them.
+/// the four of the default take about three times as long as the slowest of them alone.
 ///
 /// # Errors
 /// Those of the base's fit, and [`FitError::BadOption`].
