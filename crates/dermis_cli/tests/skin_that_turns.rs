@@ -238,9 +238,15 @@ fn eigenskin_is_pose_space_deformation_with_few_shapes() {
     assert!(bytes[1] < bytes[0], "fewer shapes: {bytes:?}");
     let skin = scratch.read("eigenskin.glb").skin.expect("a skin");
     let text = scratch.dermis("fit bar.npz -o bar.glb --method psd").done();
-    let chosen = text.stdout.lines().find(|l| l.starts_with("shapes stand on "));
+    let chosen = text
+        .stdout
+        .lines()
+        .find(|l| l.starts_with("shapes stand on "));
     let chosen = chosen.unwrap_or_else(|| panic!("which base: {text:#?}"));
-    assert!(chosen.contains("left out of those that were fitted"), "{chosen}");
+    assert!(
+        chosen.contains("left out of those that were fitted"),
+        "{chosen}"
+    );
     assert!(
         text.stdout
             .lines()

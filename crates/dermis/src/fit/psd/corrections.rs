@@ -465,11 +465,11 @@ fn tried(groups: &[Group], missed: &Missed) -> Vec<Vec<(u32, f64)>> {
         .map(|group| group.vertices.iter().filter(is_flat).count())
         .sum();
     let step = count.div_ceil(MOST_TRIED).max(1);
-    let mut number = 0;
+    let mut number = 0usize;
     let mut of_group = |group: &Group| {
         let mut own = Vec::new();
         for &i in group.vertices.iter().filter(is_flat) {
-            if number % step == 0 {
+            if number.is_multiple_of(step) {
                 own.push((i, step as f64));
             }
             number += 1;
