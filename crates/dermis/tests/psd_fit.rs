@@ -16,6 +16,14 @@ fn examples() -> ExampleSet {
     .examples
 }
 
+/// Shapes on linear blend skinning, whatever would be better.
+fn on_ssd() -> PsdOptions {
+    PsdOptions {
+        bases: vec![Method::Ssd(SsdOptions::default())],
+        ..PsdOptions::default()
+    }
+}
+
 fn held_out(set: &ExampleSet, method: &Method) -> f64 {
     let fit = |training: &[usize]| method.fit(set, training, &Silent);
     let report = evaluate_fit(set, &Split::EveryNth(4), fit).expect("fits");
@@ -27,11 +35,85 @@ fn held_out(set: &ExampleSet, method: &Method) -> f64 {
 fn a_biceps_comes_back_on_poses_that_were_not_seen() {
     let set = examples();
     let plain = held_out(&set, &Method::Ssd(SsdOptions::default()));
-    let driven = held_out(&set, &Method::Psd(PsdOptions::default()));
+    let driven = held_out(&set, &Method::Psd(on_ssd()));
     assert!(
         driven < 0.5 * plain,
         "EE {driven:.2}% against {plain:.2}% of linear blend skinning"
     );
+}
+
+/// Three of four examples, and the fourth.
+fn parts(set: &ExampleSet) -> [Vec<usize>; 2] {
+    let part = |held_out: bool| {
+        let numbers = 0..set.examples().len();
+        numbers.filter(|k| (k % 4 == 3) == held_out).collect()
+    };
+    [part(false), part(true)]
+}
+
+/// How much farther from the examples a vertex is with shapes than without, at most, as a share of the diagonal.
+fn worst_harm(skin: &dermis::Skin, set: &ExampleSet, which: &[usize]) -> f64 {
+    let base = skin.without_drivers();
+    let mut worst: f64 = 0.0;
+    for &k in which {
+        let example = &set.examples()[k];
+        let [with, without] = [skin, &base].map(|skin| skin.evaluate(&example.pose).expect("fits"));
+        for (i, truth) in example.positions.iter().enumerate() {
+            worst = worst.max(with[i].distance(*truth) - without[i].distance(*truth));
+        }
+    }
+    worst / set.rest().bounds().diagonal()
+}
+
+#[test]
+fn a_forearm_twisted_by_180_degrees_is_nowhere_farther_from_the_truth_than_its_base_has_it() {
+    let set = examples();
+    let [training, unseen] = parts(&set);
+    for options in [on_ssd(), PsdOptions::default()] {
+        for options in [
+            PsdOptions {
+                shapes_per_joint: Some(5),
+                ..options.clone()
+            },
+            options,
+        ] {
+            let fitted = fit_psd(&set, &training, &options, &Silent).expect("fits");
+            let harm = [&training, &unseen].map(|which| worst_harm(&fitted.skin, &set, which));
+            println!("fitted, held out: {harm:?}");
+            assert!(harm[0] < 0.005, "fitted poses: {harm:?}");
+            assert!(harm[1] < 0.01, "held-out poses: {harm:?}");
+        }
+    }
+}
+
+#[test]
+fn the_base_is_chosen_by_examples_left_out_of_the_training_ones() {
+    let set = examples();
+    let [training, unseen] = parts(&set);
+    let fit = |set: &ExampleSet, options: &PsdOptions| {
+        fit_psd(set, &training, options, &Silent).expect("fits")
+    };
+    let error = |skin: &dermis::Skin| {
+        let measured = measure(skin, &set, &unseen).expect("fits").total;
+        measured.enveloping_error_percent.expect("not rigid")
+    };
+    let plain = fit(&set, &on_ssd());
+    assert_eq!(plain.base.expect("one").key(), "ssd", "what was asked for");
+    let chosen = fit(&set, &PsdOptions::default());
+    let key = chosen.base.as_ref().expect("a base").key();
+    assert_ne!(key, "ssd", "the forearm collapses on it");
+    let [plain, best] = [&plain.skin, &chosen.skin].map(error);
+    println!("EE {plain:.2}% on ssd, {best:.2}% on {key}");
+    assert!(best < 0.25 * plain, "EE {best:.2}% against {plain:.2}%");
+
+    // Whatever the examples are that the result is judged on: they have no part in it.
+    let mut others = set.examples().to_vec();
+    for &k in &unseen {
+        others[k].positions.reverse();
+    }
+    let changed = ExampleSet::new(set.rest().clone(), set.skeleton().clone(), others);
+    let same = fit(&changed.expect("as many vertices"), &PsdOptions::default());
+    assert!(same.skin == chosen.skin, "bit for bit");
 }
 
 #[test]
@@ -43,7 +125,7 @@ fn every_kind_of_base_gains() {
         let driven = held_out(
             &set,
             &Method::Psd(PsdOptions {
-                base: Box::new(base),
+                bases: vec![base],
                 ..PsdOptions::default()
             }),
         );
@@ -62,7 +144,7 @@ fn without_smoothing_or_tolerance_every_example_is_met() {
         falloff: Some(0.25),
         smoothing: Some(0.0),
         tolerance: 0.0,
-        ..PsdOptions::default()
+        ..on_ssd()
     };
     let fitted = fit_psd(&set, &bends, &options, &Silent).expect("fits");
     for &k in &bends {
@@ -97,7 +179,7 @@ fn on_skin_that_turns_every_example_is_met_too() {
     };
     let alone = error(&base);
     let options = PsdOptions {
-        base: Box::new(base),
+        bases: vec![base],
         smoothing: Some(0.0),
         tolerance: 0.0,
         ..PsdOptions::default()
@@ -112,7 +194,7 @@ fn on_skin_that_turns_every_example_is_met_too() {
 fn shapes_are_few_and_named_after_their_joints() {
     let set = examples();
     let training: Vec<usize> = (0..set.examples().len()).collect();
-    let fitted = fit_psd(&set, &training, &PsdOptions::default(), &Silent).expect("fits");
+    let fitted = fit_psd(&set, &training, &on_ssd(), &Silent).expect("fits");
     let skin = &fitted.skin;
     let drivers: Vec<&str> = skin
         .pose_program
@@ -140,7 +222,7 @@ fn shapes_are_few_and_named_after_their_joints() {
     }
     let rough = PsdOptions {
         tolerance: 5e-3,
-        ..PsdOptions::default()
+        ..on_ssd()
     };
     let rough = fit_psd(&set, &training, &rough, &Silent)
         .expect("fits")
@@ -168,10 +250,15 @@ fn bad_options_are_refused_by_name_and_work_can_be_stopped() {
         fitted.expect_err("refused").to_string()
     };
     let nested = PsdOptions {
-        base: Box::new(Method::Psd(PsdOptions::default())),
+        bases: vec![Method::Psd(PsdOptions::default())],
         ..PsdOptions::default()
     };
     assert!(refused(nested).contains("its own base"), "no towers");
+    let baseless = PsdOptions {
+        bases: Vec::new(),
+        ..PsdOptions::default()
+    };
+    assert!(refused(baseless).contains("base: at least one"), "none");
     let options = |change: fn(&mut PsdOptions)| {
         let mut options = PsdOptions::default();
         change(&mut options);
@@ -196,8 +283,13 @@ fn bad_options_are_refused_by_name_and_work_can_be_stopped() {
             stage != self.0
         }
     }
-    for stage in ["choosing falloffs", "solving shapes", "combining shapes"] {
-        let fitted = fit_psd(&set, &[0, 5, 9], &PsdOptions::default(), &StopAt(stage));
+    for (options, stage) in [
+        (on_ssd(), "choosing falloffs"),
+        (on_ssd(), "solving shapes"),
+        (on_ssd(), "combining shapes"),
+        (PsdOptions::default(), "trying base ssd: solving shapes"),
+    ] {
+        let fitted = fit_psd(&set, &[0, 5, 9], &options, &StopAt(stage));
         assert!(
             matches!(fitted, Err(FitError::Stopped)),
             "stopped while {stage}"

@@ -92,7 +92,11 @@ fn fact_9_a_twist_is_learned_from_three_poses() {
     let own = enveloping_error(&fitted.skin, &set, &unseen);
     let ssd = fit_ssd(&set, &training, &SsdOptions::default(), &Silent).expect("fits");
     let ssd = enveloping_error(&ssd.skin, &set, &unseen);
-    let psd = fit_psd(&set, &training, &PsdOptions::default(), &Silent).expect("fits");
+    let on_ssd = PsdOptions {
+        bases: vec![Method::Ssd(SsdOptions::default())],
+        ..PsdOptions::default()
+    };
+    let psd = fit_psd(&set, &training, &on_ssd, &Silent).expect("fits");
     let psd = enveloping_error(&psd.skin, &set, &unseen);
     println!("EE on unseen poses: rotational regression {own:.2}%, SSD {ssd:.1}%, PSD {psd:.1}%");
     assert!(own < 5.0, "EE {own}%");

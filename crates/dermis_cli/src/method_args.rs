@@ -54,8 +54,10 @@ pub(crate) struct MethodArgs {
     /// Let stock players show animation space exactly, at up to four joints per bone.
     #[arg(long, help_heading = FREE)]
     pub(crate) plain_exact: bool,
-    /// The skin that shapes are added to: any other method [default: ssd]
-    #[arg(long, value_name = "METHOD", value_parser = method_keys(), help_heading = SHAPES)]
+    /// The skin that shapes are added to: any other method, or auto for the best of ssd, pseudo-bones,
+    /// rotational-regression and animation-space on examples left out of those that are fitted. auto takes about three
+    /// times as long as the slowest of them [default: auto]
+    #[arg(long, value_name = "METHOD", value_parser = method_or_auto(), help_heading = SHAPES)]
     pub(crate) base: Option<String>,
     /// How often the base is fitted again without what shapes explain [default: 1]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = SHAPES)]
@@ -88,6 +90,13 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "ERROR", value_parser = parse_target, allow_negative_numbers = true,
         help_heading = TARGET)]
     pub(crate) target_error: Option<Target>,
+}
+
+impl MethodArgs {
+    /// The base that was asked for by name.
+    pub(crate) fn named_base(&self) -> Option<&str> {
+        self.base.as_deref().filter(|base| *base != "auto")
+    }
 }
 
 /// What `dermis fit` and `dermis compare` may say alike about rotational regression.

@@ -95,20 +95,23 @@ impl Plan {
             Way::Auto(budget) => Resolved::Auto(budget),
             Way::One(mut method) => {
                 let posed = match &mut method {
-                    Method::Psd(options) => &mut *options.base,
-                    other => other,
+                    Method::Psd(options) => &mut options.bases[..],
+                    other => std::slice::from_mut(other),
                 };
-                if let Method::AnimSpace(AnimSpaceOptions { influences, .. })
-                | Method::MultiWeight(MultiWeightOptions { influences, .. }) = posed
-                {
-                    *influences = match self.influences.sets(prepared)? {
-                        Some(sets) => InfluenceChoice::Given(sets),
-                        None => InfluenceChoice::Automatic,
-                    };
-                }
-                if let (Method::RotationalRegression(options), Some(target)) = (posed, self.target)
-                {
-                    options.proxies = ProxyCount::TargetError(target.e_rms(&prepared.set)?);
+                for posed in posed {
+                    if let Method::AnimSpace(AnimSpaceOptions { influences, .. })
+                    | Method::MultiWeight(MultiWeightOptions { influences, .. }) = posed
+                    {
+                        *influences = match self.influences.sets(prepared)? {
+                            Some(sets) => InfluenceChoice::Given(sets),
+                            None => InfluenceChoice::Automatic,
+                        };
+                    }
+                    if let (Method::RotationalRegression(options), Some(target)) =
+                        (posed, self.target)
+                    {
+                        options.proxies = ProxyCount::TargetError(target.e_rms(&prepared.set)?);
+                    }
                 }
                 Resolved::One(method)
             }
@@ -148,9 +151,9 @@ impl Target {
 /// One sentence for the first flag that the chosen method does not have.
 fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
     let chosen = args.method.as_str();
-    // Flags of the base's own method are for the base.
+    // Flags of the base's own method are for the base, if it is named.
     let base = match chosen {
-        "psd" | "eigenskin" => args.base.as_deref().unwrap_or("ssd"),
+        "psd" | "eigenskin" => args.named_base().unwrap_or_default(),
         _ => chosen,
     };
     for (flag, given, methods) in [
@@ -250,12 +253,15 @@ fn method(key: &str, args: &MethodArgs) -> anyhow::Result<Method> {
 }
 
 fn shapes(options: PsdOptions, args: &MethodArgs) -> anyhow::Result<PsdOptions> {
-    let base = args.base.as_deref().unwrap_or(options.base.key());
-    if SHAPES.contains(&base) {
-        bail!("--base {base}: pose space deformation cannot be its own base");
-    }
+    let bases = match args.named_base() {
+        Some(base) if SHAPES.contains(&base) => {
+            bail!("--base {base}: pose space deformation cannot be its own base");
+        }
+        Some(base) => vec![method(base, args)?],
+        None => options.bases,
+    };
     Ok(PsdOptions {
-        base: Box::new(method(base, args)?),
+        bases,
         base_rounds: args.base_rounds.unwrap_or(options.base_rounds),
         falloff: args.falloff.map(f64::to_radians).or(options.falloff),
         smoothing: args.smoothing.or(options.smoothing),
@@ -418,8 +424,8 @@ mod tests {
             panic!("pose space deformation");
         };
         assert_eq!(
-            *found.base,
-            Method::RotationalRegression(expected),
+            found.bases,
+            [Method::RotationalRegression(expected)],
             "of the base"
         );
         let both = "--method rotational-regression --proxy-bones 30 --target-error 2";
@@ -500,8 +506,8 @@ mod tests {
         ) else {
             panic!("pose space deformation");
         };
-        let Method::DualQuaternion(base) = &*options.base else {
-            panic!("the base that was asked for, found {}", options.base.key());
+        let [Method::DualQuaternion(base)] = &options.bases[..] else {
+            panic!("the base that was asked for, found {:?}", options.bases);
         };
         assert_eq!((base.max_influences, base.rest_rounds), (3, 2), "passed on");
         assert_eq!(
@@ -532,6 +538,27 @@ mod tests {
         assert!(
             text("--method psd --base psd").contains("its own base"),
             "no towers"
+        );
+        let unnamed = method_of("--method psd --max-influences 3");
+        assert_eq!(
+            method_of("--method psd --base auto --max-influences 3"),
+            unnamed,
+            "the default"
+        );
+        let Method::Psd(options) = unnamed else {
+            panic!("pose space deformation");
+        };
+        let keys: Vec<&str> = options.bases.iter().map(Method::key).collect();
+        let expected = [
+            "ssd",
+            "pseudo-bones",
+            "rotational-regression",
+            "animation-space",
+        ];
+        assert_eq!(keys, expected, "what auto chooses from");
+        assert_eq!(
+            text("--method psd --rest-rounds 2"),
+            "--rest-rounds belongs to --method ssd, pseudo-bones and dual-quaternion, not to psd unless --base ssd"
         );
     }
 }

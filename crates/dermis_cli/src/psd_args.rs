@@ -22,6 +22,7 @@ Examples:
   dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:z
   dermis psd new arm.psd.toml --base arm.glb --control wrist=hand:swing-twist:x --control load=slider
   dermis psd new face.psd.toml --base face.obj --control smile=slider --control wink=slider:0
+  dermis psd new face.psd.toml --base face.obj      (dermis psd import adds sliders)
 
 A control is NAME=BONE:TURN:AXIS or NAME=slider[:DEFAULT]. TURN is hinge (1 axis), swing (2),
 swing-twist (3) or free (3); AXIS is x, y, z, -x, -y or -z of the bone at rest, and free has none.")]
@@ -41,6 +42,17 @@ Examples:
 A pose lists what differs from rest: CONTROL=VALUE in degrees (90, 90deg, 1.2rad; 30/0/45 for
 several axes) or as a slider's number; or BONE.rx=DEGREES, which the controls must be able to read.")]
     Add(AddArgs),
+    /// Take all shapes of a face at once, each with a slider of its name.
+    #[command(after_help = "\
+Examples:
+  dermis psd new face.psd.toml --base neutral.obj
+  dermis psd import face.psd.toml face.glb
+  dermis psd import face.psd.toml expressions.npz --layer expressions
+
+Takes the morph targets of a .glb or .gltf, and of other files the frames: each becomes a slider, and a sculpt
+where the slider is at 1, in a new layer that adds them up. What moves nothing, or is there already, is skipped
+and named. The project is written when all went well, and otherwise left alone.")]
+    Import(ImportArgs),
     /// Solve all layers and write the skin that shows them.
     #[command(after_help = "Example:\n  dermis psd fit arm.psd.toml -o arm_sculpted.glb")]
     Fit(PsdFitArgs),
@@ -69,8 +81,22 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) base: PathBuf,
     /// NAME=BONE:TURN:AXIS, or NAME=slider, or NAME=slider:DEFAULT. May be repeated.
-    #[arg(long, value_name = "CONTROL", required = true)]
+    #[arg(long, value_name = "CONTROL")]
     pub(crate) control: Vec<String>,
+}
+
+/// Arguments of `dermis psd import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The project.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
+    /// A file with morph targets or frames, with the vertices of the base in their order.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Name of the layer that is made for them; shapes unless given.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) layer: Option<String>,
 }
 
 /// Arguments of `dermis psd pose`.

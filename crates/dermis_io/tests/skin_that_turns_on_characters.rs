@@ -28,7 +28,7 @@ fn method(key: &str) -> Method {
 
 fn shapes_on(base: &str) -> Method {
     Method::Psd(PsdOptions {
-        base: Box::new(method(base)),
+        bases: vec![method(base)],
         ..PsdOptions::default()
     })
 }

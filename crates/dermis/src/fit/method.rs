@@ -65,7 +65,10 @@ impl Method {
     pub fn turns_with_the_character(&self) -> bool {
         match self {
             Self::MultiWeight(_) => false,
-            Self::Psd(options) => options.base.turns_with_the_character(),
+            Self::Psd(options) => {
+                let mut bases = options.bases.iter();
+                bases.all(Self::turns_with_the_character)
+            }
             _ => true,
         }
     }
@@ -140,7 +143,10 @@ impl Method {
             Self::PseudoBones(options) => options.ssd.max_influences,
             Self::AnimSpace(options) => options.max_influences,
             Self::MultiWeight(options) => options.max_influences,
-            Self::Psd(options) => options.base.max_influences(),
+            Self::Psd(options) => {
+                let bases = options.bases.iter().map(Self::max_influences);
+                bases.max().unwrap_or(0)
+            }
             Self::RotationalRegression(options) => options.ssd.max_influences,
         }
     }
@@ -155,8 +161,9 @@ impl Method {
             Self::AnimSpace(options) => options.max_influences = max_influences,
             Self::MultiWeight(options) => options.max_influences = max_influences,
             Self::Psd(options) => {
-                let base = options.base.clone().with_max_influences(max_influences);
-                *options.base = base;
+                let bases = std::mem::take(&mut options.bases).into_iter();
+                let limited = bases.map(|base| base.with_max_influences(max_influences));
+                options.bases = limited.collect();
             }
             Self::RotationalRegression(options) => options.ssd.max_influences = max_influences,
         }

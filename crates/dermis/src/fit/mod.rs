@@ -36,8 +36,8 @@ pub use plain::{PlainFallback, plain_fallback};
 pub use plain_exact::{ExactSsd, exact_ssd, to_exact_ssd};
 pub use pose::{JointFreedom, PoseFit, PoseOptions, PoseSolver, fit_pose};
 pub use psd::{
-    Flattened, LayerReport, PsdFinding, PsdLayer, PsdOptions, PsdSkin, Sculpt, SculptReport,
-    SculptedShape, build_psd, check_psd, fit_psd, sculpted_shape,
+    Compression, Flattened, LayerReport, PsdFinding, PsdLayer, PsdOptions, PsdSkin, Sculpt,
+    SculptReport, SculptedShape, build_psd, check_psd, fit_psd, sculpted_shape, shapes_on_sliders,
 };
 pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
 pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};

@@ -157,6 +157,7 @@ pub fn fit_multi_weight(
             )?,
             round_errors: vec![problem.unit * mean.sqrt()],
             smoothing: Some(options.lambda),
+            base: None,
         })
     })
 }

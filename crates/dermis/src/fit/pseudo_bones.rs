@@ -99,6 +99,7 @@ pub fn fit_pseudo_bones(
             skin: without_unused(fitted.skin, &derived)?,
             round_errors: fitted.round_errors,
             smoothing: None,
+            base: None,
         })
     })
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use glam::DAffine3;
 use serde::Serialize;
 
-use super::FitError;
 use super::under_determined::under_determined;
+use super::{FitError, Method};
 use crate::example::{ExampleSet, Fold, Split};
 use crate::measure::{Cost, Measured, measure, measure_predictions, positive_or_one};
 use crate::skin::{Skin, VertexProgram};
@@ -21,6 +21,8 @@ pub struct Fitted {
     /// How strongly the fit was smoothed: the delta or lambda that was used, given or chosen.
     /// `None` for methods that do not smooth.
     pub smoothing: Option<f64>,
+    /// The method of the skin that shapes stand on; `None` for methods without a base.
+    pub base: Option<Method>,
 }
 
 /// A skin fitted to all examples, and how well such a fit does on examples it has not seen.
@@ -32,6 +34,8 @@ pub struct FitReport {
     pub round_errors: Vec<f64>,
     /// As [`Fitted::smoothing`], of `skin`.
     pub smoothing: Option<f64>,
+    /// As [`Fitted::base`], of `skin`.
+    pub base: Option<Method>,
     /// How well `skin` meets all examples.
     pub overall: Measured,
     /// What fits that saw only part of the examples do on the rest; `None` without such.
@@ -140,6 +144,7 @@ pub fn evaluate_fit(
         skin: fitted.skin,
         round_errors: fitted.round_errors,
         smoothing: fitted.smoothing,
+        base: fitted.base,
         fit_seconds,
     })
 }

@@ -226,6 +226,7 @@ impl<'a> Problem<'a> {
             )?,
             round_errors,
             smoothing: None,
+            base: None,
         })
     }
 

@@ -11,11 +11,16 @@ use glam::DAffine3;
 /// Reads a base; a mesh without a skin gets one bone, which moves all of it.
 pub(super) fn read(path: &Path) -> anyhow::Result<(Document, Skin)> {
     let document = dermis_io::read(path)?;
-    let skin = match &document.skin {
-        Some(skin) => skin.clone(),
-        None => rigid(&document).with_context(|| path.display().to_string())?,
-    };
+    let skin = skin_of(&document).with_context(|| path.display().to_string())?;
     Ok((document, skin))
+}
+
+/// The skin of a base.
+pub(super) fn skin_of(document: &Document) -> anyhow::Result<Skin> {
+    match &document.skin {
+        Some(skin) => Ok(skin.clone()),
+        None => rigid(document),
+    }
 }
 
 /// One bone for everything.

@@ -62,6 +62,14 @@ impl NamedControl {
         }
     }
 
+    /// The name of the slider that it is.
+    pub(crate) fn slider<'a>(&self, skin: &'a Skin) -> Option<&'a str> {
+        match self.control {
+            Control::Joint { .. } => None,
+            Control::Slider { coefficient } => Some(&skin.coefficients[coefficient].name),
+        }
+    }
+
     /// What it reads, for sentences: "a hinge of forearm".
     pub(crate) fn description(&self, skin: &Skin) -> String {
         match self.control {
@@ -126,8 +134,23 @@ pub(crate) fn check_long_name(name: &str) -> anyhow::Result<()> {
     check_characters(name, "+.")
 }
 
+/// The name of a control that is most like a name from elsewhere.
+pub(crate) fn as_name(text: &str) -> String {
+    let letter = |c: char| if is_letter(c) { c } else { '_' };
+    let name: String = text.trim().chars().map(letter).collect();
+    match name.is_empty() {
+        true => "shape".to_owned(),
+        false => name,
+    }
+}
+
+/// Characters that any name may have.
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() || "_- ".contains(c)
+}
+
 fn check_characters(name: &str, more: &str) -> anyhow::Result<()> {
-    let is_fine = |c: char| c.is_alphanumeric() || "_- ".contains(c) || more.contains(c);
+    let is_fine = |c: char| is_letter(c) || more.contains(c);
     match !name.trim().is_empty() && name == name.trim() && name.chars().all(is_fine) {
         true => Ok(()),
         false => bail!("'{name}' is no name: expected letters, digits, '-', '_' and spaces"),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
+use super::Project;
 use super::controls::NamedControl;
 use super::pose::{self, Coordinates};
-use super::{Layer, Project};
 
 /// Which layer a sculpt goes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +66,53 @@ pub(crate) fn with_sculpt(
     };
     let table = table.context("the text has the sculpts that were read from it")?;
     fill(table, project, controls, sculpt);
+    Ok(text.to_string())
+}
+
+/// The project's text with more sliders: names of controls, and of what they slide.
+pub(crate) fn with_sliders(project: &Project, sliders: &[(&str, &str)]) -> anyhow::Result<String> {
+    let mut text: DocumentMut =
+        (project.text.parse()).with_context(|| format!("{}: no TOML", project.path.display()))?;
+    let mut all = Table::new();
+    // Only the tables in it have lines of their own.
+    all.set_implicit(true);
+    let all = text.entry("control").or_insert(Item::Table(all));
+    let Item::Table(all) = all else {
+        bail!(
+            "{}: 'control' is a table in one line: write it as [control.NAME] so that it can be edited",
+            project.path.display()
+        );
+    };
+    for (control, slider) in sliders {
+        let mut table = Table::new();
+        table.insert("slider", value(*slider));
+        all.insert(control, Item::Table(table));
+    }
+    Ok(text.to_string())
+}
+
+/// The project's text with a new layer after all others, and its sculpts.
+pub(crate) fn with_layer(
+    project: &Project,
+    name: &str,
+    controls: &[usize],
+    kernel: &str,
+    sculpts: &[NewSculpt<'_>],
+) -> anyhow::Result<String> {
+    let mut text: DocumentMut =
+        (project.text.parse()).with_context(|| format!("{}: no TOML", project.path.display()))?;
+    let mut layer = new_layer(name, controls, &project.controls);
+    layer.insert("kernel", value(kernel));
+    let mut tables_of_sculpts = ArrayOfTables::new();
+    for sculpt in sculpts {
+        let mut table = Table::new();
+        fill(&mut table, project, controls, sculpt);
+        tables_of_sculpts.push(table);
+    }
+    layer.insert("sculpt", Item::ArrayOfTables(tables_of_sculpts));
+    let layers =
+        tables(text.as_table_mut(), "layer").with_context(|| project.path.display().to_string())?;
+    layers.push(layer);
     Ok(text.to_string())
 }
 
@@ -129,9 +176,13 @@ fn number(x: f64) -> Value {
     }
 }
 
-/// Where a new shape goes: a folder beside the project, under the sculpt's name.
-pub(crate) fn shape_path(project: &Path, layers: &[Layer], name: &str) -> PathBuf {
-    let stem = project.file_stem().unwrap_or_default().to_string_lossy();
+/// Where a new shape goes: a folder beside the project, under the sculpt's name. `others` are new, too.
+pub(crate) fn shape_path(project: &Project, name: &str, others: &[PathBuf]) -> PathBuf {
+    let stem = project
+        .path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
     let folder = match stem.ends_with(".psd") {
         true => stem.into_owned(),
         false => format!("{stem}.psd"),
@@ -142,20 +193,16 @@ pub(crate) fn shape_path(project: &Path, layers: &[Layer], name: &str) -> PathBu
             false => '_',
         })
         .collect();
-    let is_taken = |path: &PathBuf| {
-        let mut sculpts = layers.iter().flat_map(|layer| &layer.sculpts);
-        sculpts.any(|sculpt| sculpt.shape == *path)
+    let path = |name: &str| PathBuf::from(&folder).join(format!("{name}.txt"));
+    let is_taken = |name: &str| {
+        let mut sculpts = project.layers.iter().flat_map(|layer| &layer.sculpts);
+        sculpts.any(|sculpt| sculpt.shape == path(name)) || others.contains(&path(name))
     };
-    let first = PathBuf::from(&folder).join(format!("{safe}.txt"));
-    let others = (2..).map(|n| PathBuf::from(&folder).join(format!("{safe}_{n}.txt")));
-    std::iter::once(first)
-        .chain(others)
-        .find(|path| !is_taken(path))
-        .expect("there is always a further number")
+    path(&free_name(&safe, is_taken))
 }
 
-/// A name for the sculpt of a pose that no other sculpt has: `elbow90_load1`.
-pub(crate) fn sculpt_name(project: &Project, at: &Coordinates) -> String {
+/// A name for the sculpt of a pose that no other sculpt has: `elbow90_load1`. `others` are new, too.
+pub(crate) fn sculpt_name(project: &Project, at: &Coordinates, others: &[String]) -> String {
     let all = &project.controls;
     let parts: Vec<String> = (pose::moved(all, at).iter())
         .map(|&c| {
@@ -167,10 +214,17 @@ pub(crate) fn sculpt_name(project: &Project, at: &Coordinates) -> String {
     let is_taken = |name: &str| {
         let mut sculpts = project.layers.iter().flat_map(|layer| &layer.sculpts);
         let mut sliders = project.skin.coefficients.iter();
-        sculpts.any(|sculpt| sculpt.name == name) || sliders.any(|slider| slider.name == name)
+        sculpts.any(|sculpt| sculpt.name == name)
+            || sliders.any(|slider| slider.name == name)
+            || others.iter().any(|other| other == name)
     };
+    free_name(&name, is_taken)
+}
+
+/// A name, or the first of it with a number behind it that is not taken: `smile`, `smile_2`.
+pub(crate) fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let others = (2..).map(|n| format!("{name}_{n}"));
-    std::iter::once(name.clone())
+    std::iter::once(name.to_owned())
         .chain(others)
         .find(|name| !is_taken(name))
         .expect("there is always a further number")

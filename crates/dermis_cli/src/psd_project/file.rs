@@ -10,6 +10,9 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor};
 /// The version of project files that this build reads and writes.
 pub(crate) const VERSION: i64 = 1;
 
+/// How a layer's `kernel` says that its shapes are added up.
+pub(crate) const SUPERPOSITION: &str = "superposition";
+
 /// A whole project, as typed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -20,7 +20,7 @@ use dermis_io::Document;
 
 pub(crate) use controls::NamedControl;
 pub(crate) use falloff::{default_falloffs, falloff_text, parse_falloff};
-pub(crate) use file::VERSION;
+pub(crate) use file::{SUPERPOSITION, VERSION};
 pub(crate) use pose::Coordinates;
 
 /// A project with its base, checked; the shapes are read when they are needed.

@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use dermis::Skin;
 use dermis::fit::PsdLayer;
 use dermis::pose_space::{InterpolateOptions, Kernel};
+use dermis_io::Document;
 
 use super::controls::{self, NamedControl, listed};
 use super::file::{FalloffText, KernelText, LayerText, ProjectText, SculptText};
@@ -29,11 +30,28 @@ impl Project {
     /// The project that a text says, read as if it were in the file.
     pub(crate) fn from_text(path: &Path, text: String, talk: &Talk) -> anyhow::Result<Self> {
         let parsed = ProjectText::parse(path, &text)?;
-        let (base, mut skin) = base::read(&folder_of(path).join(&parsed.base))
+        let (base, skin) = base::read(&folder_of(path).join(&parsed.base))
             .with_context(|| format!("{}: base", path.display()))?;
         talk.remark_notes(&base);
+        Self::assemble(path, text, &parsed, base, skin)
+    }
+
+    /// The same project with another text, on the same base.
+    pub(crate) fn with_text(&self, text: String) -> anyhow::Result<Self> {
+        let parsed = ProjectText::parse(&self.path, &text)?;
+        let skin = base::skin_of(&self.base)?;
+        Self::assemble(&self.path, text, &parsed, self.base.clone(), skin)
+    }
+
+    fn assemble(
+        path: &Path,
+        text: String,
+        parsed: &ProjectText,
+        base: Document,
+        mut skin: Skin,
+    ) -> anyhow::Result<Self> {
         let in_file = || path.display().to_string();
-        let controls = controls(&parsed, &mut skin).with_context(in_file)?;
+        let controls = controls(parsed, &mut skin).with_context(in_file)?;
         let mut layers: Vec<Layer> = Vec::new();
         for layer in &parsed.layer {
             let read = self::layer(layer, &controls)

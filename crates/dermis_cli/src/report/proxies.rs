@@ -5,13 +5,21 @@ use dermis::fit::{FitReport, Method, ProxySummary, RotationalOptions, proxy_summ
 
 use crate::talk::plural;
 
-/// The options of rotational regression, if the method is it or stands on it.
+/// The options of rotational regression, if the method is it or was asked to stand on it.
 pub(crate) fn rotational_options(method: &Method) -> Option<&RotationalOptions> {
     match method {
         Method::RotationalRegression(options) => Some(options),
-        Method::Psd(psd) => rotational_options(&psd.base),
+        Method::Psd(psd) => match &psd.bases[..] {
+            [base] => rotational_options(base),
+            _ => None,
+        },
         _ => None,
     }
+}
+
+/// The options of rotational regression, if the skin was made by it or stands on it.
+fn used_options<'a>(method: &'a Method, fitted: &'a FitReport) -> Option<&'a RotationalOptions> {
+    rotational_options(fitted.base.as_ref().unwrap_or(method))
 }
 
 /// How many proxies there are and what vertices follow; `None` for skins without.
@@ -21,14 +29,14 @@ pub(super) fn summary(
     fitted: &FitReport,
 ) -> Option<ProxySummary> {
     let everything: Vec<usize> = (0..set.examples().len()).collect();
-    let tolerance = rotational_options(method)?.rigid_tolerance;
+    let tolerance = used_options(method, fitted)?.rigid_tolerance;
     // The skin has been measured on these very examples.
     proxy_summary(&fitted.skin, set, &everything, tolerance).ok()?
 }
 
 /// A sentence for each thing that the method decided.
 pub(super) fn remarks(set: &ExampleSet, method: &Method, fitted: &FitReport) -> Vec<String> {
-    let Some(options) = rotational_options(method) else {
+    let Some(options) = used_options(method, fitted) else {
         return Vec::new();
     };
     let tolerance = format!(

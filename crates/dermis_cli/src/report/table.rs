@@ -153,7 +153,19 @@ pub(super) fn candidates(choice: &Choice) -> Vec<Row> {
 
 /// What a user should know about the result beside the numbers.
 pub(super) fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
-    let mut remarks = proxies::remarks(&job.prepared.set, job.method(), fitted);
+    let mut remarks = Vec::new();
+    if let (Method::Psd(options), Some(base)) = (job.method(), &fitted.base)
+        && options.bases.len() > 1
+    {
+        let keys: Vec<&str> = options.bases.iter().map(Method::key).collect();
+        remarks.push(format!(
+            "shapes stand on {} (--base {}), of {} the best on examples left out of those that were fitted",
+            base.title(),
+            base.key(),
+            keys.join(", ")
+        ));
+    }
+    remarks.extend(proxies::remarks(&job.prepared.set, job.method(), fitted));
     remarks.extend(rig_remarks(fitted));
     if let Chosen::Best(choice) = &job.choice {
         remarks.push(format!(
@@ -271,6 +283,7 @@ pub(crate) fn json(job: &FitJob<'_>, fitted: &FitReport) -> anyhow::Result<Strin
     let value = json!({
         "vertices": job.prepared.set.rest().vertex_count(),
         "method": job.method().key(),
+        "base": fitted.base.as_ref().map(Method::key),
         "choice": choice,
         "overall": fitted.overall.total,
         "training": held_out.map(|h| &h.training.total),

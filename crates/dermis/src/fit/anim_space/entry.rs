@@ -95,6 +95,7 @@ pub fn fit_anim_space(
             )?,
             round_errors: vec![frames.unit * (squared / count).sqrt()],
             smoothing: Some(used),
+            base: None,
         })
     })
 }

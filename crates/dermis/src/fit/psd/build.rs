@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 
-use super::{PsdLayer, Sculpt, compress, weighted};
+use super::compress::{Compression, compress};
+use super::{PsdLayer, Sculpt, weighted};
 use crate::fit::{FitError, bad_option};
 use crate::pose_space::{Center, Control, Driver, Kernel, PoseSpaceError, interpolate};
 use crate::rig::Pose;
@@ -30,6 +31,9 @@ pub struct LayerReport {
     pub held: Vec<String>,
     /// Numbers of the skin's coefficients that the layer drives.
     pub coefficients: std::ops::Range<usize>,
+    /// What combining its shapes saves, when that was asked for ([`PsdLayer::compress`]). With weightings the numbers
+    /// are those of all of them together.
+    pub compression: Option<Compression>,
     /// One per sculpt.
     pub sculpts: Vec<SculptReport>,
 }
@@ -115,11 +119,16 @@ pub fn build_psd(base: &Skin, layers: &[PsdLayer]) -> Result<PsdSkin, FitError> 
         };
         let start = skin.coefficients.len();
         let mut condition: f64 = 1.0;
+        let mut compression: Option<Compression> = None;
         for part in parts {
             condition = condition.max(part.solved.condition);
             let part = match layer.compress {
                 None => part,
-                Some(tolerance) => compress::compress(part, tolerance, &layer.name),
+                Some(tolerance) => {
+                    let (part, found) = compress(part, tolerance, &layer.name, skin.vertex_count());
+                    compression = Some(compression.unwrap_or_default().and(found));
+                    part
+                }
             };
             shapes.extend(part.shapes.iter().cloned());
             skin.push_driver(part.solved.driver, part.names, part.shapes)?;
@@ -129,6 +138,7 @@ pub fn build_psd(base: &Skin, layers: &[PsdLayer]) -> Result<PsdSkin, FitError> 
             condition,
             held: held.iter().map(|center| center.name.clone()).collect(),
             coefficients: start..skin.coefficients.len(),
+            compression,
             sculpts: Vec::new(),
         });
     }

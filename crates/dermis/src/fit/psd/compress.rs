@@ -9,15 +9,63 @@ use crate::solve::{SymmetricEigen, lower_gram};
 
 /// Squared sizes below this share of the largest are rounding.
 const ROUNDING: f64 = 1e-24;
+/// A displacement as files have it: three numbers of four bytes.
+const DELTA_BYTES: usize = 12;
+/// The number of its vertex, where a shape lists those that it moves.
+const INDEX_BYTES: usize = 4;
+/// A weight of a driver, which files have as text.
+const WEIGHT_BYTES: usize = 20;
+
+/// What combining the shapes of a layer would save.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Compression {
+    /// Shapes as they are.
+    pub shapes: usize,
+    /// Sums that they could be made of.
+    pub sums: usize,
+    /// Bytes of the shapes as they are, about as files have them.
+    pub bytes: usize,
+    /// Bytes of the sums, and of the weights that mix them.
+    pub sum_bytes: usize,
+}
+
+impl Compression {
+    /// Whether the sums were taken: only where they are smaller than what they replace.
+    pub fn is_used(&self) -> bool {
+        self.sum_bytes < self.bytes
+    }
+
+    /// That of two parts of a layer together, each taken where it is smaller.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            shapes: self.shapes + other.shapes,
+            sums: self.sums + other.sums,
+            bytes: self.bytes + other.bytes,
+            sum_bytes: self.sum_bytes + other.sum_bytes,
+        }
+    }
+}
+
+/// Bytes of shapes: each lists the vertices that it moves, or has all of them, whichever is less.
+fn bytes_of(moved: impl Iterator<Item = usize>, vertex_count: usize) -> usize {
+    let one = |moved: usize| (moved * (DELTA_BYTES + INDEX_BYTES)).min(vertex_count * DELTA_BYTES);
+    moved.map(one).sum()
+}
 
 /// Fewest combinations of a layer's shapes that miss none of them by more than `tolerance` anywhere.
 ///
 /// With the shapes as rows of `D` (n × 3V), the eigenvectors `U` of `D Dᵀ` make the best sums of any
 /// number r: `D ≈ U_r (U_rᵀ D)`. The shapes become the rows of `U_rᵀ D`, and the driver's outputs
-/// `c U_r`. Nothing is gained, and nothing is done, when r would be n.
+/// `c U_r`. Sums move every vertex that one of the shapes moves: where shapes move few vertices each, the sums
+/// are larger than they, and the shapes stay as they are.
 ///
 /// Cost: O(n² V) time, O(n V) memory.
-pub(super) fn compress(part: Part, tolerance: f64, layer: &str) -> Part {
+pub(super) fn compress(
+    part: Part,
+    tolerance: f64,
+    layer: &str,
+    vertex_count: usize,
+) -> (Part, Compression) {
     let count = part.shapes.len();
     let mut vertices: Vec<u32> = part.shapes.iter().flatten().map(|d| d.index).collect();
     vertices.sort_unstable();
@@ -33,8 +81,17 @@ pub(super) fn compress(part: Part, tolerance: f64, layer: &str) -> Part {
         }
     }
     let kept = combinations(&rows, tolerance);
-    if kept.len() >= count {
-        return part;
+    let moved = part.shapes.iter().map(Vec::len);
+    let weights = kept.len() * part.solved.driver.centers.len();
+    let found = Compression {
+        shapes: count,
+        sums: kept.len(),
+        bytes: bytes_of(moved, vertex_count),
+        sum_bytes: bytes_of(kept.iter().map(|_| vertices.len()), vertex_count)
+            + weights * WEIGHT_BYTES,
+    };
+    if !found.is_used() {
+        return (part, found);
     }
     let combine = |rows: &[Vec<f64>], r: usize| -> Vec<f64> {
         let width = rows.first().map_or(0, Vec::len);
@@ -50,7 +107,7 @@ pub(super) fn compress(part: Part, tolerance: f64, layer: &str) -> Part {
     if !linear.is_empty() {
         solved.driver.linear = (0..kept.len()).map(|r| combine(&linear, r)).collect();
     }
-    Part {
+    let part = Part {
         solved,
         names: (0..kept.len()).map(|r| format!("{layer}.{r}")).collect(),
         shapes: (kept.iter())
@@ -62,7 +119,8 @@ pub(super) fn compress(part: Part, tolerance: f64, layer: &str) -> Part {
                 vertices.iter().zip(sum.as_chunks().0).map(delta).collect()
             })
             .collect(),
-    }
+    };
+    (part, found)
 }
 
 /// Fewest sums of rows that miss none of them by more than a tolerance: for each sum the unit vector

@@ -10,31 +10,32 @@
 //! Falloff and smoothing are those with the least error on examples left out one at a time, which has
 //! a closed form. Sums of one-joint functions miss what two joints do only together.
 
-use std::collections::BTreeMap;
-
-use faer::linalg::solvers::{DenseSolveCore, Llt};
-use faer::{Mat, MatRef, Side};
+use faer::Mat;
 use glam::DVec3;
 
+use super::base::choose_base;
 use super::compress::combinations;
-use super::joints::{Joints, next_to_joints};
-use super::sculpt::bounded_inverse;
-use crate::example::{Example, ExampleSet};
-use crate::fit::{FitError, Fitted, Method, SsdOptions, at_unit_size, bad_option, check_training};
-use crate::limits::check_memory;
+use super::corrections::{Corrections, Group};
+use super::joints::Joints;
+use crate::example::ExampleSet;
+use crate::fit::{
+    AnimSpaceOptions, FitError, Fitted, Method, PseudoBoneOptions, RotationalOptions, SsdOptions,
+    at_unit_size, bad_option, check_training,
+};
 use crate::measure::positive_or_one;
 use crate::par;
 use crate::pose_space::{Center, Driver, Kernel};
 use crate::progress::{Progress, Stage};
-use crate::rig::Pose;
 use crate::skin::{Delta, Skin, SkinError};
 use crate::solve::product;
 
 /// How to fit pose space deformation to examples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PsdOptions {
-    /// The base skin: any other method; default linear blend skinning.
-    pub base: Box<Method>,
+    /// Methods for the base skin, simplest first; at least one, and any but this. Of several the one is taken that
+    /// does best, with shapes on it, on examples left out of the training ones; one alone is taken as it is.
+    /// Default linear blend skinning, pseudo-bones, rotational regression and animation space.
+    pub bases: Vec<Method>,
     /// How often the base is fitted again, to the examples without what shapes explain of them; default 1. A base
     /// that was fitted alone has bent its weights to follow muscles. It is kept as long as examples left out are met
     /// better.
@@ -56,7 +57,12 @@ pub struct PsdOptions {
 impl Default for PsdOptions {
     fn default() -> Self {
         Self {
-            base: Box::new(Method::Ssd(SsdOptions::default())),
+            bases: vec![
+                Method::Ssd(SsdOptions::default()),
+                Method::PseudoBones(PseudoBoneOptions::default()),
+                Method::RotationalRegression(RotationalOptions::default()),
+                Method::AnimSpace(AnimSpaceOptions::default()),
+            ],
             base_rounds: 1,
             falloff: None,
             smoothing: None,
@@ -69,20 +75,6 @@ impl Default for PsdOptions {
 /// Shapes per joint of EigenSkin unless others are asked for.
 const EIGEN_SHAPES: usize = 5;
 
-/// Directions that the base shrinks to less than this share are left alone: between examples it shrinks
-/// them less, and what was stretched to make up for it sticks out. Twice that of sculpts, which are met
-/// exactly: on the arm with its collapsing forearm the farthest held-out vertex is 5% of the diagonal
-/// away instead of 11%, and EE 31% instead of 29%; from 0.35 on, EE is 41% and more.
-const LEAST_STRETCH: f64 = 0.2;
-/// The same without smoothing and tolerance, which asks for every example to be met, whatever comes between.
-const LEAST_STRETCH_EXACT: f64 = 1e-5;
-/// Falloffs that are tried, in radians (14° to 230°): wider ones differ only in their scale.
-const FALLOFFS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
-/// A pose whose Gaussian the others have but for this share, squared, is one of them.
-const LEAST_PIVOT: f64 = 1e-12;
-/// Smoothings that are tried.
-const SMOOTHINGS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
-
 impl PsdOptions {
     /// EigenSkin (\[Kry02\]): the same with at most five shapes per joint.
     pub fn eigen_skin() -> Self {
@@ -93,10 +85,15 @@ impl PsdOptions {
     }
 
     pub(in crate::fit) fn check(&self) -> Result<(), FitError> {
-        if matches!(*self.base, Method::Psd(_)) {
-            return bad_option("base", "pose space deformation cannot be its own base");
+        if self.bases.is_empty() {
+            return bad_option("base", "at least one is needed");
         }
-        self.base.check()?;
+        for base in &self.bases {
+            if matches!(base, Method::Psd(_)) {
+                return bad_option("base", "pose space deformation cannot be its own base");
+            }
+            base.check()?;
+        }
         if self.shapes_per_joint == Some(0) {
             return bad_option("shapes-per-joint", "at least 1 is needed");
         }
@@ -130,7 +127,16 @@ impl PsdOptions {
 /// `α_ik / (K_i + λI)⁻¹_kk`; the sum of squares over the vertices of a matrix needs only the products
 /// `δ_k·δ_l`, so trying falloffs costs nothing per vertex.
 ///
-/// Cost: the base's, O(n² V) for n examples and V vertices, and O(n³) per set of joints and trial.
+/// **Near a singular frame** nothing is pulled back to rest space. Vertices that the base shrinks to less than half in
+/// some example are fitted to what corrections *do* in the examples instead, with a ridge; over the examples of such a
+/// vertex together corrections do no more than there is to mend, and leave no more of it than the base does. Other
+/// corrections are at most twice as long as what they do. And no correction moves a vertex farther in any example than
+/// the longest distance by which the base misses that vertex in one of them: longer ones are scaled down. What
+/// combining shapes misses comes on top, for each joint half the tolerance; EigenSkin's limit may miss more.
+///
+/// Cost: the base's, O(n² V) for n examples and V vertices, and O(n³) per set of joints and trial; for every flattened
+/// vertex O(m³ + n m²) with m ≤ 40 functions. Of several bases each is first fitted to three quarters of the examples:
+/// the four of the default take about three times as long as the slowest of them alone.
 ///
 /// # Errors
 /// Those of the base's fit, and [`FitError::BadOption`].
@@ -143,201 +149,79 @@ pub fn fit_psd(
     options.check()?;
     check_training(set, training)?;
     at_unit_size(set, |set| {
-        let tolerance = options.tolerance * positive_or_one(set.rest().bounds().diagonal());
-        let mut fitted = options.base.fit(set, training, progress)?;
-        let mut corrections = Corrections::solve(set, training, &fitted.skin, options, progress)?;
-        for _ in 0..options.base_rounds {
-            let explained = corrections.left_out_predictions();
-            let rest = undriven(set, training, &fitted.skin, &explained)?;
-            let everything: Vec<usize> = (0..training.len()).collect();
-            let again = options.base.fit(&rest, &everything, progress)?;
-            let corrected = Corrections::solve(set, training, &again.skin, options, progress)?;
-            fitted.round_errors.extend(again.round_errors);
-            // Not every base is helped: one that bends by itself may leave shapes less to find in common.
-            if corrected.left_out_error() >= corrections.left_out_error() {
-                break;
-            }
-            (fitted.skin, corrections) = (again.skin, corrected);
-        }
-        let Corrections {
-            joints,
-            groups,
-            kernels,
-            solved,
-            falloff,
-            smoothing,
-            ..
-        } = corrections;
-        let base = fitted.skin;
-        let mut skin = base;
-        let stage = Stage::new(progress, "combining shapes", joints.len());
-        let drivers = par::map(joints.len(), |j| {
-            stage.step();
-            let most = options.shapes_per_joint.unwrap_or(usize::MAX);
-            driver_of(j, &kernels[j], &groups, &solved, tolerance, most)
-        });
-        if stage.is_stopped() {
-            return Err(FitError::Stopped);
-        }
-        for (j, (weights, shapes)) in drivers.into_iter().enumerate() {
-            if shapes.is_empty() {
-                continue;
-            }
-            let bone = &skin.skeleton.bones()[joints.bone(j).index()].name;
-            let names = (0..shapes.len()).map(|r| format!("{bone}.{r}")).collect();
-            let driver = Driver {
-                name: bone.clone(),
-                controls: vec![joints.control(j)],
-                kernel: Kernel::Gaussian,
-                centers: centers(set, training, &joints, j, falloff),
-                weights,
-                linear: Vec::new(),
-            };
-            skin.push_driver(driver, names, shapes)?;
-        }
-        let mut round_errors = fitted.round_errors;
-        round_errors.push(rms_distance(&skin, set, training)?);
-        Ok(Fitted {
-            skin,
-            round_errors,
-            smoothing: Some(smoothing),
-        })
+        let base = choose_base(set, training, options, progress)?;
+        let mut fitted = fit_on(base, set, training, options, progress)?;
+        fitted.base = Some(base.clone());
+        Ok(fitted)
     })
 }
 
-/// What a base misses, as functions of its joints.
-struct Corrections {
-    joints: Joints,
-    /// Vertices with the same joints.
-    groups: Vec<(Vec<u16>, Vec<u32>)>,
-    /// `φ` of each joint.
-    kernels: Vec<Mat<f64>>,
-    /// `δ`.
-    missed: Mat<f64>,
-    /// `α / |C|` of each group.
-    solved: Vec<Mat<f64>>,
-    /// `diag (K + λI)⁻¹` of each group.
-    diagonals: Vec<Vec<f64>>,
-    falloff: f64,
-    smoothing: f64,
-}
-
-impl Corrections {
-    fn solve(
-        set: &ExampleSet,
-        training: &[usize],
-        base: &Skin,
-        options: &PsdOptions,
-        progress: &dyn Progress,
-    ) -> Result<Self, FitError> {
-        let joints = Joints::that_turn(base, &poses(set, training, base)?);
-        check_size(training.len(), joints.len())?;
-        let is_exact = options.smoothing == Some(0.0) && options.tolerance == 0.0;
-        let least_stretch = match is_exact {
-            true => LEAST_STRETCH_EXACT,
-            false => LEAST_STRETCH,
-        };
-        let missed = missed(set, training, base, least_stretch)?;
-        let groups = groups(next_to_joints(base, &joints));
-        let (falloff, smoothing) = choose(&joints, &groups, missed.as_ref(), options, progress)?;
-        let kernels = joints.kernels(falloff);
-        let stage = Stage::new(progress, "solving shapes", groups.len());
-        let parts = par::map(groups.len(), |g| {
-            stage.step();
-            let (near, vertices) = &groups[g];
-            let inverse = inverse(&kernels, near, smoothing);
-            let diagonal: Vec<f64> = (0..inverse.nrows()).map(|k| inverse[(k, k)]).collect();
-            let mut alpha = inverse * columns(missed.as_ref(), vertices);
-            alpha *= faer::Scale(1.0 / near.len() as f64);
-            (alpha, diagonal)
-        });
-        if stage.is_stopped() {
-            return Err(FitError::Stopped);
-        }
-        let (solved, diagonals) = parts.into_iter().unzip();
-        Ok(Self {
-            joints,
-            groups,
-            kernels,
-            missed,
-            solved,
-            diagonals,
-            falloff,
-            smoothing,
-        })
-    }
-
-    /// What the functions say of each example when it is left out: `δ_k − α_k / (K + λI)⁻¹_kk`.
-    fn left_out_predictions(&self) -> Vec<Vec<DVec3>> {
-        let examples = self.missed.nrows() - 1;
-        let vertex_count = self.missed.ncols() / 3;
-        let mut predictions = vec![vec![DVec3::ZERO; vertex_count]; examples];
-        for (g, (near, vertices)) in self.groups.iter().enumerate() {
-            for (at, &i) in vertices.iter().enumerate() {
-                for (k, prediction) in predictions.iter_mut().enumerate() {
-                    let own = 1.0 / self.diagonals[g][k] * near.len() as f64;
-                    let xyz = [0, 1, 2].map(|c| {
-                        self.missed[(k, 3 * i as usize + c)] - own * self.solved[g][(k, 3 * at + c)]
-                    });
-                    prediction[i as usize] = DVec3::from_array(xyz);
-                }
-            }
-        }
-        predictions
-    }
-
-    /// Sum of squares of what is missed of each example when it is left out.
-    fn left_out_error(&self) -> f64 {
-        let predictions = self.left_out_predictions();
-        let of_example = |(k, prediction): (usize, &Vec<DVec3>)| {
-            let missed =
-                |i: usize| DVec3::from_array([0, 1, 2].map(|c| self.missed[(k, 3 * i + c)]));
-            let apart = |(i, shape): (usize, &DVec3)| missed(i).distance_squared(*shape);
-            prediction.iter().enumerate().map(apart).sum::<f64>()
-        };
-        predictions.iter().enumerate().map(of_example).sum()
-    }
-}
-
-/// Fails when the tables between all examples would not fit into memory.
-fn check_size(examples: usize, joints: usize) -> Result<(), FitError> {
-    // One for each joint, two of products, and a matrix, its factors and its inverse for each of a few groups at once.
-    let tables = joints + 2 + 3 * 4;
-    // The rest pose is one more.
-    let factors = [examples + 1, examples + 1, tables, size_of::<f64>()].map(|n| n as u64);
-    let what = || {
-        format!(
-            "pose space deformation of {examples} examples, each against each at {joints} joints,"
-        )
-    };
-    Ok(check_memory(&factors, what, "fit to fewer examples")?)
-}
-
-/// The examples without what is explained by shapes: what a base alone should look like.
-fn undriven(
+/// Fits one base and shapes on it.
+pub(super) fn fit_on(
+    base: &Method,
     set: &ExampleSet,
     training: &[usize],
-    base: &Skin,
-    explained: &[Vec<DVec3>],
-) -> Result<ExampleSet, FitError> {
-    let examples = par::map(training.len(), |n| {
-        let example = &set.examples()[training[n]];
-        let frames = base.vertex_frames(&base.run_pose_program(&example.pose)?);
-        let parts = frames.iter().zip(&explained[n]);
-        let positions = (parts.zip(&example.positions))
-            .map(|((frame, shape), v)| *v - *frame * *shape)
-            .collect();
-        Ok(Example {
-            positions,
-            ..example.clone()
-        })
+    options: &PsdOptions,
+    progress: &dyn Progress,
+) -> Result<Fitted, FitError> {
+    let tolerance = options.tolerance * positive_or_one(set.rest().bounds().diagonal());
+    let mut fitted = base.fit(set, training, progress)?;
+    let mut corrections = Corrections::solve(set, training, &fitted.skin, options, progress)?;
+    for _ in 0..options.base_rounds {
+        let rest = corrections.undriven(set, training)?;
+        let everything: Vec<usize> = (0..training.len()).collect();
+        let again = base.fit(&rest, &everything, progress)?;
+        let corrected = Corrections::solve(set, training, &again.skin, options, progress)?;
+        fitted.round_errors.extend(again.round_errors);
+        // Not every base is helped: one that bends by itself may leave shapes less to find in common.
+        if corrected.left_out_error >= corrections.left_out_error {
+            break;
+        }
+        (fitted.skin, corrections) = (again.skin, corrected);
+    }
+    let Corrections {
+        joints,
+        groups,
+        kernels,
+        solved,
+        falloff,
+        smoothing,
+        ..
+    } = corrections;
+    let mut skin = fitted.skin;
+    let stage = Stage::new(progress, "combining shapes", joints.len());
+    let drivers = par::map(joints.len(), |j| {
+        stage.step();
+        let most = options.shapes_per_joint.unwrap_or(usize::MAX);
+        driver_of(j, &kernels[j], &groups, &solved, tolerance, most)
     });
-    let examples = examples.into_iter().collect::<Result<_, SkinError>>()?;
-    Ok(ExampleSet::new(
-        set.rest().clone(),
-        set.skeleton().clone(),
-        examples,
-    )?)
+    if stage.is_stopped() {
+        return Err(FitError::Stopped);
+    }
+    for (j, (weights, shapes)) in drivers.into_iter().enumerate() {
+        if shapes.is_empty() {
+            continue;
+        }
+        let bone = &skin.skeleton.bones()[joints.bone(j).index()].name;
+        let names = (0..shapes.len()).map(|r| format!("{bone}.{r}")).collect();
+        let driver = Driver {
+            name: bone.clone(),
+            controls: vec![joints.control(j)],
+            kernel: Kernel::Gaussian,
+            centers: centers(set, training, &joints, j, falloff),
+            weights,
+            linear: Vec::new(),
+        };
+        skin.push_driver(driver, names, shapes)?;
+    }
+    let mut round_errors = fitted.round_errors;
+    round_errors.push(rms_distance(&skin, set, training)?);
+    Ok(Fitted {
+        skin,
+        round_errors,
+        smoothing: Some(smoothing),
+        base: None,
+    })
 }
 
 /// Root-mean-square distance to the training examples, in model units.
@@ -355,154 +239,20 @@ fn rms_distance(skin: &Skin, set: &ExampleSet, training: &[usize]) -> Result<f64
     Ok((squared.iter().sum::<f64>() / count).sqrt())
 }
 
-/// The poses of the examples and the rest pose, with every bone of the base.
-fn poses(set: &ExampleSet, training: &[usize], base: &Skin) -> Result<Vec<Pose>, SkinError> {
-    let given = training
-        .iter()
-        .map(|&k| base.complete_pose(&set.examples()[k].pose));
-    given.chain([Ok(base.skeleton.rest_pose())]).collect()
-}
-
-/// `δ`: one row per example and one for the rest pose, three columns per vertex.
-///
-/// The rest pose is right by itself, but for proxy bones: those are predicted there as anywhere, and an example in
-/// the rest pose would contradict a row of zeros.
-fn missed(
-    set: &ExampleSet,
-    training: &[usize],
-    base: &Skin,
-    least_stretch: f64,
-) -> Result<Mat<f64>, SkinError> {
-    let vertex_count = base.vertex_count();
-    let row_count = training.len() + usize::from(!base.pose_program.keeps_rest_shape());
-    let at_rest = (base.skeleton.rest_pose(), set.rest().positions());
-    let rows = par::map(row_count, |n| {
-        let (pose, positions) = match training.get(n) {
-            Some(&k) => (&set.examples()[k].pose, &set.examples()[k].positions[..]),
-            None => (&at_rest.0, at_rest.1),
-        };
-        let inputs = base.run_pose_program(pose)?;
-        let shown = base.evaluate(pose)?;
-        let frames = base.vertex_frames(&inputs);
-        let back =
-            |i: usize| bounded_inverse(frames[i], least_stretch).0 * (positions[i] - shown[i]);
-        Ok((0..vertex_count).map(back).collect())
-    });
-    let rows: Vec<Vec<DVec3>> = rows.into_iter().collect::<Result<_, SkinError>>()?;
-    Ok(Mat::from_fn(
-        training.len() + 1,
-        3 * vertex_count,
-        |k, c| rows.get(k).map_or(0.0, |row| row[c / 3][c % 3]),
-    ))
-}
-
-/// Vertices that see the same joints, by joints; those that see none are left out.
-fn groups(near: Vec<Vec<u16>>) -> Vec<(Vec<u16>, Vec<u32>)> {
-    let mut groups: BTreeMap<Vec<u16>, Vec<u32>> = BTreeMap::new();
-    for (i, near) in near.into_iter().enumerate() {
-        if !near.is_empty() {
-            groups.entry(near).or_default().push(i as u32);
-        }
-    }
-    groups.into_iter().collect()
-}
-
-/// The columns of some vertices.
-fn columns(missed: MatRef<'_, f64>, vertices: &[u32]) -> Mat<f64> {
-    Mat::from_fn(missed.nrows(), 3 * vertices.len(), |k, c| {
-        missed[(k, 3 * vertices[c / 3] as usize + c % 3)]
-    })
-}
-
-/// `(K + λI)⁻¹`.
-fn inverse(kernels: &[Mat<f64>], near: &[u16], smoothing: f64) -> Mat<f64> {
-    let size = kernels[usize::from(near[0])].nrows();
-    let scale = 1.0 / near.len() as f64;
-    let matrix = Mat::from_fn(size, size, |k, l| {
-        let sum: f64 = near.iter().map(|&j| kernels[usize::from(j)][(k, l)]).sum();
-        scale * sum + if k == l { smoothing } else { 0.0 }
-    });
-    // Of the pivots of poses alike only rounding is left.
-    let is_sound = |factors: &Llt<f64>| {
-        let pivot = |k: usize| factors.L()[(k, k)].powi(2);
-        (0..size).all(|k| pivot(k) > LEAST_PIVOT)
-    };
-    match matrix.llt(Side::Lower) {
-        Ok(factors) if is_sound(&factors) => factors.inverse(),
-        // Without smoothing, and with poses alike: the least-norm answer.
-        _ => crate::pose_space::pseudo_inverse(&matrix),
-    }
-}
-
-/// The falloff and smoothing with the least error on examples left out one at a time.
-fn choose(
-    joints: &Joints,
-    groups: &[(Vec<u16>, Vec<u32>)],
-    missed: MatRef<'_, f64>,
-    options: &PsdOptions,
-    progress: &dyn Progress,
-) -> Result<(f64, f64), FitError> {
-    let falloffs = options.falloff.map_or(FALLOFFS.to_vec(), |one| vec![one]);
-    let smoothings = options
-        .smoothing
-        .map_or(SMOOTHINGS.to_vec(), |one| vec![one]);
-    if falloffs.len() * smoothings.len() == 1 {
-        return Ok((falloffs[0], smoothings[0]));
-    }
-    let grams = par::map(groups.len(), |g| {
-        let own = columns(missed, &groups[g].1);
-        product(own.as_ref(), own.transpose())
-    });
-    let stage = Stage::new(progress, "choosing falloffs", falloffs.len() * groups.len());
-    let mut best = (f64::INFINITY, falloffs[0], smoothings[0]);
-    for &falloff in &falloffs {
-        let kernels = joints.kernels(falloff);
-        let errors = par::map(groups.len(), |g| {
-            stage.step();
-            let error = |&smoothing: &f64| {
-                let inverse = inverse(&kernels, &groups[g].0, smoothing);
-                left_out_error(&inverse, &grams[g])
-            };
-            smoothings.iter().map(error).collect::<Vec<f64>>()
-        });
-        if stage.is_stopped() {
-            return Err(FitError::Stopped);
-        }
-        for (s, &smoothing) in smoothings.iter().enumerate() {
-            let total: f64 = errors.iter().map(|group| group[s]).sum();
-            if total < best.0 {
-                best = (total, falloff, smoothing);
-            }
-        }
-    }
-    Ok((best.1, best.2))
-}
-
-/// `Σ_k |X δ|_k² / X_kk²` from `X` and `δ δᵀ`.
-fn left_out_error(inverse: &Mat<f64>, gram: &Mat<f64>) -> f64 {
-    let half = inverse * gram;
-    let size = inverse.nrows();
-    let one = |k: usize| {
-        let squared: f64 = (0..size).map(|l| half[(k, l)] * inverse[(l, k)]).sum();
-        squared / inverse[(k, k)].powi(2)
-    };
-    // Not the rest pose, the last: there the base is right by itself.
-    (0..size - 1).map(one).sum()
-}
-
 /// The rows of weights of a joint's driver, and the shapes that they mix.
 fn driver_of(
     j: usize,
     kernel: &Mat<f64>,
-    groups: &[(Vec<u16>, Vec<u32>)],
+    groups: &[Group],
     solved: &[Mat<f64>],
     tolerance: f64,
     most: usize,
 ) -> (Vec<Vec<f64>>, Vec<Vec<Delta<DVec3>>>) {
     let mut own: Vec<(u32, usize, usize)> = Vec::new();
-    for (g, (near, vertices)) in groups.iter().enumerate() {
-        if near.contains(&(j as u16)) {
-            own.extend(vertices.iter().enumerate().map(|(at, &i)| (i, g, at)));
+    for (g, group) in groups.iter().enumerate() {
+        if group.near.contains(&(j as u16)) {
+            let vertices = group.vertices.iter().enumerate();
+            own.extend(vertices.map(|(at, &i)| (i, g, at)));
         }
     }
     own.sort_unstable();

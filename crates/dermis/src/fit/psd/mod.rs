@@ -9,18 +9,24 @@
 //! The result is a [`Skin`] with [`drivers`](Skin::drivers): nothing after the fit knows that it was
 //! sculpted.
 
+mod base;
 mod build;
 mod check;
 mod compress;
+mod corrections;
 mod examples;
+mod flattened;
 mod joints;
 mod sculpt;
+mod sliders;
 mod weighted;
 
 pub use build::{LayerReport, PsdSkin, SculptReport, build_psd};
 pub use check::{PsdFinding, check_psd};
+pub use compress::Compression;
 pub use examples::{PsdOptions, fit_psd};
 pub use sculpt::{Flattened, SculptedShape, sculpted_shape};
+pub use sliders::shapes_on_sliders;
 
 use glam::DVec3;
 
@@ -44,7 +50,7 @@ pub struct PsdLayer {
     /// different weightings; default none: every vertex sees the whole space alike.
     pub weightings: Option<usize>,
     /// Keep the shapes as sums of fewer ones (EigenSkin, \[Kry02\]) that miss no sculpt by more than
-    /// this anywhere, in model units; default all shapes as they are.
+    /// this anywhere, in model units, where that makes them smaller; default all shapes as they are.
     pub compress: Option<f64>,
     /// What was sculpted, in that order.
     pub sculpts: Vec<Sculpt>,

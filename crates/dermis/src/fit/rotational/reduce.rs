@@ -34,6 +34,7 @@ pub(super) fn fit(
             skin: Skin::new(base.set.skeleton().clone(), program, Vec::new())?,
             round_errors,
             smoothing: None,
+            base: None,
         })
     };
     if free.is_empty() {
@@ -112,6 +113,7 @@ pub(super) fn fit(
         skin,
         round_errors: vec![base.rms(), proxies.rms, rms(&errors)],
         smoothing: None,
+        base: None,
     })
 }
 

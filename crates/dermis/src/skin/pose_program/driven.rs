@@ -170,6 +170,25 @@ impl VertexProgram {
             }
         }
     }
+
+    /// Puts displacements of the rest shape in the place of a correction.
+    ///
+    /// # Panics
+    /// When there is no correction of that number.
+    pub(crate) fn replace_correction(
+        &mut self,
+        skeleton: &Skeleton,
+        number: usize,
+        shape: Vec<Delta<DVec3>>,
+    ) {
+        self.push_corrections(skeleton, vec![shape]);
+        match self {
+            Self::Ssd(ssd) => drop(ssd.corrections.swap_remove(number)),
+            Self::DualQuaternion(dual) => drop(dual.weighted.corrections.swap_remove(number)),
+            Self::MultiWeight(multi) => drop(multi.corrections.swap_remove(number)),
+            Self::Linear(linear) => drop(linear.corrections.swap_remove(number)),
+        }
+    }
 }
 
 #[cfg(test)]

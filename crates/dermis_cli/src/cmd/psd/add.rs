@@ -55,7 +55,7 @@ pub(crate) fn run(args: &AddArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 
     let shape_path = match plan.replaced(&project) {
         Some(entry) => entry.shape.clone(),
-        None => edit::shape_path(&args.project, &project.layers, &plan.name),
+        None => edit::shape_path(&project, &plan.name, &[]),
     };
     let new = NewSculpt {
         name: &plan.name,
@@ -130,7 +130,7 @@ impl Plan {
         let name = match (&args.name, old) {
             (Some(name), _) => name.clone(),
             (None, Some(old)) => old.name.clone(),
-            (None, None) => edit::sculpt_name(project, at),
+            (None, None) => edit::sculpt_name(project, at, &[]),
         };
         let mut plan = Self {
             target,
@@ -216,12 +216,7 @@ fn target(asked: Option<&str>, project: &Project, moved: &[usize]) -> anyhow::Re
         return Ok(Target::Layer(number));
     }
     let name = names(project, moved).replace(", ", "+");
-    let others = (2..).map(|n| format!("{name}_{n}"));
-    let free = std::iter::once(name.clone())
-        .chain(others)
-        .find(|name| by_name(name).is_none())
-        .expect("there is always a further number");
-    Ok(new(free))
+    Ok(new(edit::free_name(&name, |name| by_name(name).is_some())))
 }
 
 /// The sculpt that stands in the way, when it is to be replaced.

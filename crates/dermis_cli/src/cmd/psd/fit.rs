@@ -3,14 +3,15 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use dermis::fit::{LayerReport, PsdSkin, build_psd};
+use dermis::Skin;
+use dermis::fit::{Compression, LayerReport, PsdSkin, build_psd, shapes_on_sliders};
 use dermis_io::{Document, Format, SkinRecord, WriteOptions};
 use serde_json::json;
 
 use crate::Outcome;
 use crate::psd_args::PsdFitArgs;
 use crate::psd_project::Project;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PsdFitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
@@ -30,10 +31,15 @@ pub(crate) fn run(args: &PsdFitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let built =
         build_psd(&project.skin, &layers).with_context(|| args.project.display().to_string())?;
     talk.check_stopped()?;
-    let document = document(&project, &built);
+    let document = document(&project, shapes_on_sliders(&built.skin)?);
     dermis_io::write(&args.output, &document, &WriteOptions::default())?;
     for line in moved_sculpts(&project, &built) {
         talk.remark(format!("warning: {line}"));
+    }
+    for layer in &built.layers {
+        if let Some(compression) = &layer.compression {
+            talk.remark(compression_text(&layer.name, compression));
+        }
     }
     talk.remark(format!("wrote {}", args.output.display()));
     let text = match args.json {
@@ -46,7 +52,7 @@ pub(crate) fn run(args: &PsdFitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 }
 
 /// The base file with the new skin. What was measured of the base is not true of it.
-fn document(project: &Project, built: &PsdSkin) -> Document {
+fn document(project: &Project, skin: Skin) -> Document {
     let record = project.base.record.clone().map(|record| SkinRecord {
         method: "psd".to_owned(),
         training: None,
@@ -56,11 +62,34 @@ fn document(project: &Project, built: &PsdSkin) -> Document {
     });
     Document {
         record,
-        skin: Some(built.skin.clone()),
+        skin: Some(skin),
         skeleton: None,
         frames: Vec::new(),
         frame_poses: Vec::new(),
         ..project.base.clone()
+    }
+}
+
+/// What became of `compress`, with bytes before and after.
+fn compression_text(layer: &str, compression: &Compression) -> String {
+    let Compression {
+        shapes,
+        sums,
+        bytes,
+        sum_bytes,
+    } = compression;
+    match compression.is_used() {
+        true => format!(
+            "layer {layer}: {} as {} of them, {sum_bytes} bytes instead of {bytes}",
+            plural(*shapes, "shape"),
+            plural(*sums, "sum")
+        ),
+        false => format!(
+            "layer {layer}: not compressed: {} of {bytes} bytes would become {} of {sum_bytes} bytes; each of these \
+             moves every vertex that any shape moves",
+            plural(*shapes, "shape"),
+            plural(*sums, "sum")
+        ),
     }
 }
 
@@ -137,6 +166,13 @@ fn json(project: &Project, built: &PsdSkin) -> serde_json::Value {
                 "name": layer.name,
                 "controls": control_names(project, number),
                 "coefficients": layer.coefficients.len(),
+                "compression": layer.compression.map(|c| json!({
+                    "used": c.is_used(),
+                    "shapes": c.shapes,
+                    "sums": c.sums,
+                    "bytes": c.bytes,
+                    "sumBytes": c.sum_bytes,
+                })),
                 "condition": layer.condition,
                 "worstMissed": worst_missed(layer),
                 "held": layer.held,

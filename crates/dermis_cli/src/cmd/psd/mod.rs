@@ -3,6 +3,7 @@
 mod add;
 mod check;
 mod fit;
+mod import;
 mod new;
 mod pose;
 mod show;
@@ -16,6 +17,7 @@ pub(crate) fn run(args: &PsdArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         PsdStep::New(args) => new::run(args, talk),
         PsdStep::Pose(args) => pose::run(args, talk),
         PsdStep::Add(args) => add::run(args, talk),
+        PsdStep::Import(args) => import::run(args, talk),
         PsdStep::Fit(args) => fit::run(args, talk),
         PsdStep::Show(args) => show::run(args, talk),
         PsdStep::Check(args) => check::run(args, talk),

@@ -46,13 +46,15 @@ pub(crate) fn run(args: &NewArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let project = Project::from_text(&args.project, text, talk)?;
     talk.check_stopped()?;
     dermis_io::write_file(&args.project, project.text.as_bytes())?;
+    let shown = args.project.display();
+    let next = match project.controls.first() {
+        Some(control) => format!("pose {shown} --pose {}=... -o to_sculpt.obj", control.name),
+        None => format!("import {shown} FILE, which adds sliders with their shapes"),
+    };
     talk.remark(format!(
-        "wrote {}: {} over {} vertices; next: dermis psd pose {} --pose {}=... -o to_sculpt.obj",
-        args.project.display(),
+        "wrote {shown}: {} over {} vertices; next: dermis psd {next}",
         plural(project.controls.len(), "control"),
         project.skin.vertex_count(),
-        args.project.display(),
-        project.controls[0].name
     ));
     Ok(Outcome::Done)
 }
