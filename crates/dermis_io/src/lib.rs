@@ -26,7 +26,7 @@ pub use driver_record::{ControlRecord, DriverRecord};
 pub use error::{Fault, IoError};
 pub use format::{Format, WriteOptions, read, read_points, write};
 pub use materials::{Image, Materials};
-pub use moved::MoveError;
+pub use moved::{MoveError, Placement};
 pub use ply::PlyEncoding;
 pub use proxy_record::ProxyRecord;
 pub use record::{FallbackError, ProgramKind, SkinRecord};

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::ExampleError;
+use super::{ExampleError, size_of};
 use crate::mesh::{MeshError, TriMesh, enclosing_ball};
 
 /// One motion of a mesh: a position per vertex in every frame.
@@ -24,6 +24,7 @@ pub struct MeshAnimation {
     rest: TriMesh,
     clips: Vec<MeshClip>,
     unit_ball_radius: f64,
+    size: f64,
 }
 
 impl MeshAnimation {
@@ -58,9 +59,26 @@ impl MeshAnimation {
         let radius = enclosing_ball(first).radius;
         Ok(Self {
             unit_ball_radius: if radius > 0.0 { radius } else { 1.0 },
+            size: size_of(&rest),
             rest,
             clips,
         })
+    }
+
+    /// The same animation with another size, as [`super::ExampleSet::with_size`].
+    ///
+    /// # Panics
+    /// When the size is not above 0.
+    #[must_use]
+    pub fn with_size(self, size: f64) -> Self {
+        assert!(size > 0.0, "a size to divide by, found {size}");
+        Self { size, ..self }
+    }
+
+    /// What shares of the size are shares of, in model units: the diagonal of the rest mesh's box unless
+    /// [`Self::with_size`] said otherwise, and 1 for a mesh without extent.
+    pub fn size(&self) -> f64 {
+        self.size
     }
 
     /// The mesh in its rest pose.

@@ -10,6 +10,7 @@ mod playable;
 mod proxied;
 mod reach;
 mod rest_space;
+mod size;
 mod vertex_program;
 
 pub use crate::Rows;

@@ -82,7 +82,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     let seconds = start.elapsed().as_secs_f64();
     let was_stopped = talk.was_stopped();
     check_checkpoint(args, talk)?;
-    let key_tolerance = 0.01 * args.key_tolerance * animation.rest().bounds().diagonal();
+    let key_tolerance = 0.01 * args.key_tolerance * animation.size();
     let playable = |key_tolerance| {
         let clips = pose_clips(&animation, &found);
         to_playable(&found.skin, &clips, &PlayableOptions { key_tolerance })

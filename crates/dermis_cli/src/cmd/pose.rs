@@ -12,6 +12,8 @@ use serde_json::json;
 use super::{read_inputs, skin_of};
 use crate::Outcome;
 use crate::args::{Joints, PoseArgs};
+use crate::input_args::Of;
+use crate::matching::{Pair, check_and_reorder, read_beside, rest_meshes};
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -26,8 +28,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             output.display()
         );
     }
-    let document = dermis_io::read(&args.skin)?;
-    talk.remark_notes(&document);
+    let document = read_beside(&args.skin, &args.sequence.matching.up, talk)?;
     let skin = skin_of(&document)?;
     let targets = targets(args, &document, talk)?;
     let options = PoseOptions {
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         dermis_io::write(output, &result, &WriteOptions::default())?;
     }
     talk.clear();
-    let diagonal = document.mesh.bounds().diagonal();
+    let diagonal = skin.size()?;
     let text = match args.json {
         true => json(&targets, &found, diagonal)?,
         false => table(&targets, &found, diagonal),
@@ -79,7 +80,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 /// The meshes to match: the frames of a sequence, or a single mesh.
 fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<Frame>> {
     let read = read_inputs(&args.to, &args.sequence, talk)?;
-    let frames = match read.frames.is_empty() {
+    let mut frames = match read.frames.is_empty() {
         true => vec![Frame {
             name: read
                 .path
@@ -103,6 +104,13 @@ fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<
             args.skin.display()
         );
     }
+    let pair = Pair {
+        meshes: &read.path,
+        rest: &args.skin,
+        of: Of::All,
+    };
+    let matching = &args.sequence.matching;
+    check_and_reorder(&rest_meshes(skin), &mut frames, pair, matching, talk)?;
     Ok(frames)
 }
 

@@ -21,7 +21,6 @@ use super::joints::{Joints, next_to_joints};
 use super::sculpt::bounded_inverse;
 use crate::example::{Example, ExampleSet};
 use crate::fit::{FitError, Fitted, Method, SsdOptions, bad_option, check_training};
-use crate::measure::positive_or_one;
 use crate::par;
 use crate::pose_space::{Center, Driver, Kernel};
 use crate::progress::{Progress, Stage};
@@ -141,7 +140,7 @@ pub fn fit_psd(
 ) -> Result<Fitted, FitError> {
     options.check()?;
     check_training(set, training)?;
-    let tolerance = options.tolerance * positive_or_one(set.rest().bounds().diagonal());
+    let tolerance = options.tolerance * set.size();
     let mut fitted = options.base.fit(set, training, progress)?;
     let mut corrections = Corrections::solve(set, training, &fitted.skin, options, progress)?;
     for _ in 0..options.base_rounds {
@@ -315,11 +314,8 @@ fn undriven(
         })
     });
     let examples = examples.into_iter().collect::<Result<_, SkinError>>()?;
-    Ok(ExampleSet::new(
-        set.rest().clone(),
-        set.skeleton().clone(),
-        examples,
-    )?)
+    let without = ExampleSet::new(set.rest().clone(), set.skeleton().clone(), examples)?;
+    Ok(without.with_size(set.size()))
 }
 
 /// Root-mean-square distance to the training examples, in model units.
