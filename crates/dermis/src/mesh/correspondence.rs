@@ -43,9 +43,11 @@ const AT_UNIT: f64 = 0.01;
 const NEAR_UNIT: f64 = 0.08;
 /// How far the factors of shapes may be apart to be one unit.
 const SAME_UNIT: f64 = 1.25;
-/// A turned shape lies on the rest mesh within this share of its size, and none does unturned.
+/// A turned shape lies on the rest mesh within this share of its size.
 const ON_REST: f64 = 0.03;
-const OFF_REST: f64 = 0.1;
+/// No shape does unturned: the nearest is farther than this, and so many times as far as the turned one.
+const OFF_REST: f64 = 0.05;
+const FARTHER: f64 = 3.0;
 
 /// Ratios of units in use: metre, centimetre, millimetre, inch, foot.
 const UNITS: [f64; 9] = [
@@ -242,12 +244,14 @@ fn find_turn(rest: &[DVec3], shapes: &[&[DVec3]], scale: f64) -> Option<Upright>
         let distances = shapes.iter().map(distance);
         distances.fold(f64::INFINITY, f64::min) / size
     };
-    if shapes.is_empty() || size <= 0.0 || nearest(&|v| v) < OFF_REST {
+    let unturned = nearest(&|v| v);
+    if shapes.is_empty() || size <= 0.0 || unturned < OFF_REST {
         return None;
     }
+    let most = ON_REST.min(unturned / FARTHER);
     [Upright::ZInY, Upright::YInZ]
         .into_iter()
-        .find(|upright| nearest(&|v| upright.turn(v)) < ON_REST)
+        .find(|upright| nearest(&|v| upright.turn(v)) < most)
 }
 
 /// The order in which a shape's vertices lie on a mesh: for each vertex of the mesh the one of the shape that is

@@ -141,7 +141,7 @@ fn rig_poses(
         let solver = PoseSolver::new(skin, &PoseOptions::default())
             .with_context(|| document.path.display().to_string())?;
         let meshes: Vec<&[DVec3]> = animation.frames().collect();
-        let starts = vec![skin.skeleton.rest_pose(); meshes.len()];
+        let starts = vec![skin.skeleton.default_pose(); meshes.len()];
         let found = solver.solve_all(&meshes, &starts, talk)?;
         return Ok(found.into_iter().map(|fit| fit.pose).collect());
     }

@@ -41,7 +41,8 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     let in_skin = || args.skin.display().to_string();
     let solver = PoseSolver::new(skin, &options).with_context(in_skin)?;
-    let starts = vec![skin.skeleton.rest_pose(); targets.len()];
+    // As drawn: bind matrices may scale, which bones that turn and move cannot undo.
+    let starts = vec![skin.skeleton.default_pose(); targets.len()];
     let meshes: Vec<&[DVec3]> = targets
         .iter()
         .map(|frame| frame.positions.as_slice())
