@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use dermis::{Clip, MeshAnimation, MeshClip};
 use dermis_io::Document;
+use glam::DVec3;
 
 use crate::args::SequenceArgs;
 use crate::cmd::{Pace, read_inputs, sampled};
+use crate::input_args::Of;
+use crate::matching::{Pair, check, rest_meshes};
 use crate::talk::Talk;
 
 /// Frames per second of meshes that come without.
@@ -46,6 +49,15 @@ pub(crate) fn read_animation(
         let found = clips_of(&mut document, &clip_name(group), fps)?;
         if let Some(first) = &look {
             check_same_mesh(first, &document)?;
+            let shapes: Vec<&[DVec3]> = (found.iter())
+                .flat_map(|clip| clip.frames.iter().map(Vec::as_slice))
+                .collect();
+            let pair = Pair {
+                meshes: &document.path,
+                rest: &first.path,
+                of: Of::All,
+            };
+            check(&rest_meshes(first), &shapes, pair, &sequence.matching)?;
         }
         for clip in found {
             clips.push(MeshClip {
@@ -57,7 +69,10 @@ pub(crate) fn read_animation(
     }
     let look = look.context("at least one input is needed")?;
     let path = look.path.display().to_string();
-    let animation = MeshAnimation::new(look.mesh.clone(), clips).context(path)?;
+    let mut animation = MeshAnimation::new(look.mesh.clone(), clips).context(path)?;
+    if let Some(skin) = &look.skin {
+        animation = animation.with_size(skin.size()?);
+    }
     Ok(ReadAnimation { animation, look })
 }
 

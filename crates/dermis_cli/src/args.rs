@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::input_args::{MatchArgs, UpArgs};
 use crate::memory::parse_size;
 use crate::method_args::{MethodArgs, PROXIES, ProxyArgs, Target, method_keys, parse_target};
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
@@ -196,9 +197,8 @@ pub(crate) struct SequenceArgs {
     /// The mesh that a point cache (PC2, MDD) moves, when it has another name than the cache.
     #[arg(long, value_name = "FILE")]
     pub(crate) mesh: Option<PathBuf>,
-    /// The frames are z up (caches of Blender and 3ds Max) and their mesh is y up (glTF): turn them.
-    #[arg(long)]
-    pub(crate) z_up_frames: bool,
+    #[command(flatten)]
+    pub(crate) matching: MatchArgs,
 }
 
 /// Arguments of `dermis info`.
@@ -558,6 +558,8 @@ pub(crate) struct EvalArgs {
     /// Write the vertices as the file draws them, split at seams, instead of each point once.
     #[arg(long)]
     pub(crate) drawn: bool,
+    #[command(flatten)]
+    pub(crate) up: UpArgs,
 }
 
 /// Arguments of `dermis bench`.

@@ -6,10 +6,13 @@ use anyhow::{Context, bail};
 use dermis::fit::{BoneGuess, BoneOptions, fit_bones};
 use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Skin, Split};
 use dermis_io::Document;
+use glam::DVec3;
 
 use crate::args::ExampleArgs;
 use crate::cmd::rig::example_meshes;
 use crate::cmd::{Pace, choose_clip, read_inputs, sampled};
+use crate::input_args::{MatchArgs, Of};
+use crate::matching::{Pair, check_rig, is_other_order, read_beside};
 use crate::talk::Talk;
 
 /// Examples, and what the file around them has that a fit should keep.
@@ -30,6 +33,7 @@ pub(crate) fn prepare_examples(args: &ExampleArgs, talk: &Talk) -> anyhow::Resul
         bones: args.bones,
         clip: args.clip.as_deref(),
         fps: args.fps,
+        matching: args.sequence.matching,
     };
     prepare(
         read_inputs(&args.inputs, &args.sequence, talk)?,
@@ -45,6 +49,7 @@ pub(crate) struct PoseSource<'a> {
     pub(crate) bones: Option<usize>,
     pub(crate) clip: Option<&'a str>,
     pub(crate) fps: Option<f64>,
+    pub(crate) matching: MatchArgs,
 }
 
 /// Puts meshes and poses together.
@@ -69,8 +74,23 @@ pub(crate) fn prepare(
             positions: frame.positions.clone(),
         })
         .collect();
-    let set = ExampleSet::new(document.mesh.clone(), skeleton, examples)
+    let mut set = ExampleSet::new(document.mesh.clone(), skeleton, examples)
         .with_context(|| document.path.display().to_string())?;
+    if let Some(rig) = source.skeleton {
+        let pair = Pair {
+            meshes: &document.path,
+            rest: rig,
+            of: Of::All,
+        };
+        check_rig(&set, pair, &source.matching)?;
+    }
+    if let Some(skin) = &rig_skin {
+        let size = skin.size()?;
+        // Bind matrices that scale make another size; rounding makes none.
+        if (size / set.size() - 1.0).abs() > 1e-6 {
+            set = set.with_size(size);
+        }
+    }
     Ok(Prepared {
         set,
         look: document,
@@ -153,8 +173,7 @@ fn with_skeleton_from(
             document.path.display()
         );
     }
-    let rig = dermis_io::read(path)?;
-    talk.remark_notes(&rig);
+    let rig = read_beside(path, &source.matching.up, talk)?;
     let Some(skeleton) = own_skeleton(&rig) else {
         bail!("{}: expected a skeleton, found none", path.display());
     };
@@ -176,12 +195,20 @@ fn with_skeleton_from(
             .map(|&time| clip.sample(&skeleton, &[], time))
             .collect()
     };
+    take_stored_rest(&mut document, &rig, talk);
     compare_places(&document, &rig, talk);
     take_look(&mut document, &rig);
     let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
     let clips = bake(&skeleton, &poses, fps, talk);
-    let same_count = |skin: &Skin| skin.vertex_count() == document.mesh.vertex_count();
-    let rig_skin = rig.skin.filter(same_count);
+    let has_weights = rig.mesh.vertex_count() == document.mesh.vertex_count();
+    let is_mixed = has_weights && is_other_order(&rig, &document.mesh);
+    if is_mixed {
+        talk.remark(format!(
+            "note: the vertices of {} are in another order than the meshes', so its weights are left out",
+            path.display()
+        ));
+    }
+    let rig_skin = rig.skin.filter(|_| has_weights && !is_mixed);
     Ok((document, skeleton, poses, clips, rig_skin))
 }
 
@@ -242,6 +269,28 @@ pub(crate) fn bake(skeleton: &Skeleton, poses: &[Pose], fps: f64, talk: &Talk) -
             ));
             Vec::new()
         }
+    }
+}
+
+/// Takes the rest mesh as the rig stores it, where the meshes have it as the rig draws it: bind matrices that scale
+/// or turn make the two different, and they are made for the first.
+fn take_stored_rest(document: &mut Document, rig: &Document, talk: &Talk) {
+    let drawn = rig.skin.as_ref().and_then(|skin| skin.drawn_at_rest().ok());
+    let Some(drawn) = drawn else {
+        return;
+    };
+    let are_near = |points: &[DVec3]| {
+        let near = 1e-3 * document.mesh.bounds().diagonal();
+        let mut pairs = points.iter().zip(document.mesh.positions());
+        points.len() == document.mesh.vertex_count() && pairs.all(|(a, b)| a.distance(*b) <= near)
+    };
+    if are_near(&drawn) && !are_near(rig.mesh.positions()) {
+        talk.remark(format!(
+            "note: the rest mesh is taken as {} stores it: its bind matrices scale or turn it to where the \
+             meshes have it",
+            rig.path.display()
+        ));
+        document.mesh = rig.mesh.clone();
     }
 }
 

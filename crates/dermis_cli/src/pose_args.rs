@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::input_args::UpArgs;
+
 /// Arguments of `dermis stats`.
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     /// A file with a skin.
     #[arg(value_name = "SKIN")]
     pub(crate) skin: PathBuf,
+    #[command(flatten)]
+    pub(crate) up: UpArgs,
     /// A clip to take poses from, instead of all clips; may be given again. With --limits: for the joints
     /// that the limits do not name.
     #[arg(long, value_name = "NAME", conflicts_with = "uniform")]
@@ -35,6 +39,8 @@ pub(crate) struct BoundsArgs {
     /// A file with a skin.
     #[arg(value_name = "SKIN")]
     pub(crate) skin: PathBuf,
+    #[command(flatten)]
+    pub(crate) up: UpArgs,
     /// What joints may do, as a text file, instead of what the file says.
     #[arg(long, value_name = "FILE", conflicts_with = "any_rotation")]
     pub(crate) limits: Option<PathBuf>,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::Up;
+use crate::args::{Up, parse_positive};
+use crate::input_args::MatchArgs;
 
 /// Arguments of `dermis psd`.
 #[derive(Debug, Args)]
@@ -142,6 +143,8 @@ pub(crate) struct AddArgs {
     /// diagonal unless given.
     #[arg(long, value_name = "DISTANCE")]
     pub(crate) tolerance: Option<f64>,
+    #[command(flatten)]
+    pub(crate) matching: MatchArgs,
 }
 
 /// Arguments of `dermis psd fit`.

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::input_args::UpArgs;
+
 /// Arguments of `dermis subdivide`.
 #[derive(Debug, Args)]
 pub(crate) struct SubdivideArgs {
     /// The file to subdivide; a skin, a mesh or a sequence.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) up: UpArgs,
     /// How the inside is smoothed: loop for triangles, catmull-clark for quads.
     #[arg(long, value_name = "SCHEME", default_value = "loop")]
     pub(crate) scheme: SchemeName,

@@ -7,6 +7,7 @@ mod geometry;
 pub mod gltf;
 mod npz;
 mod obj;
+mod placement;
 mod ply;
 mod point_cache;
 mod sequence;
@@ -18,6 +19,7 @@ pub use dermis::document::{
 pub use error::{Fault, IoError};
 pub use files::{Transaction, abandon_writes, read_file, write_file};
 pub use format::{Format, WriteOptions, read, read_points, write};
+pub use placement::{Placement, placed};
 pub use ply::PlyEncoding;
 pub use sequence::{SequenceOptions, natural_order, read_inputs};
 

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::ExampleError;
+use super::{ExampleError, size_of};
 use crate::math::unit_factor;
 use crate::mesh::{MeshError, TriMesh, enclosing_ball};
 
@@ -25,6 +25,7 @@ pub struct MeshAnimation {
     rest: TriMesh,
     clips: Vec<MeshClip>,
     unit_ball_radius: f64,
+    size: f64,
 }
 
 impl MeshAnimation {
@@ -59,6 +60,7 @@ impl MeshAnimation {
         let radius = enclosing_ball(first).radius;
         Ok(Self {
             unit_ball_radius: if radius > 0.0 { radius } else { 1.0 },
+            size: size_of(&rest),
             rest,
             clips,
         })
@@ -79,9 +81,26 @@ impl MeshAnimation {
                 rest: self.rest.scaled(factor),
                 clips: clips.collect(),
                 unit_ball_radius: self.unit_ball_radius * factor,
+                size: self.size * factor,
             };
             (animation, factor)
         })
+    }
+
+    /// The same animation with another size, as [`super::ExampleSet::with_size`].
+    ///
+    /// # Panics
+    /// When the size is not above 0.
+    #[must_use]
+    pub fn with_size(self, size: f64) -> Self {
+        assert!(size > 0.0, "a size to divide by, found {size}");
+        Self { size, ..self }
+    }
+
+    /// What shares of the size are shares of, in model units: the diagonal of the rest mesh's box unless
+    /// [`Self::with_size`] said otherwise, and 1 for a mesh without extent.
+    pub fn size(&self) -> f64 {
+        self.size
     }
 
     /// The mesh in its rest pose.

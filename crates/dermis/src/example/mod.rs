@@ -1,8 +1,10 @@
 //! Example meshes in known poses, and which of them a fit may see; and meshes that only move.
 
 mod mesh_animation;
+mod rig_agreement;
 
 pub use mesh_animation::{MeshAnimation, MeshClip};
+pub use rig_agreement::{RigMismatch, find_rig_mismatch};
 
 use glam::DVec3;
 
@@ -28,6 +30,7 @@ pub struct ExampleSet {
     skeleton: Skeleton,
     examples: Vec<Example>,
     unit_ball_radius: f64,
+    size: f64,
 }
 
 /// What can be wrong with a set of examples.
@@ -81,6 +84,12 @@ pub struct Fold {
     pub held_out: Vec<usize>,
 }
 
+/// The diagonal of a mesh's box; 1 for a mesh without extent.
+fn size_of(rest: &TriMesh) -> f64 {
+    let diagonal = rest.bounds().diagonal();
+    if diagonal > 0.0 { diagonal } else { 1.0 }
+}
+
 impl ExampleSet {
     /// Checks that every example has the rest mesh's vertices and the skeleton's bones.
     ///
@@ -121,10 +130,28 @@ impl ExampleSet {
         let radius = enclosing_ball(first).radius;
         Ok(Self {
             unit_ball_radius: if radius > 0.0 { radius } else { 1.0 },
+            size: size_of(&rest),
             rest,
             skeleton,
             examples,
         })
+    }
+
+    /// The same examples with another size: that of the drawn shape, where rest positions have another
+    /// ([`crate::Skin::size`]).
+    ///
+    /// # Panics
+    /// When the size is not above 0.
+    #[must_use]
+    pub fn with_size(self, size: f64) -> Self {
+        assert!(size > 0.0, "a size to divide by, found {size}");
+        Self { size, ..self }
+    }
+
+    /// What shares of the size are shares of, in model units: the diagonal of the rest mesh's box unless
+    /// [`Self::with_size`] said otherwise, and 1 for a mesh without extent.
+    pub fn size(&self) -> f64 {
+        self.size
     }
 
     /// The same meshes in other poses, one per example.
@@ -139,7 +166,8 @@ impl ExampleSet {
         for (example, pose) in self.examples.iter_mut().zip(poses) {
             example.pose = pose;
         }
-        Self::new(self.rest, self.skeleton, self.examples)
+        let size = self.size;
+        Ok(Self::new(self.rest, self.skeleton, self.examples)?.with_size(size))
     }
 
     /// The factor that takes the examples to [unit size](unit_factor).

@@ -10,7 +10,7 @@ use glam::{DAffine3, DQuat, DVec3};
 use super::FitError;
 use super::ssd::{SsdOptions, fit_ssd_among};
 use crate::example::{Example, ExampleSet};
-use crate::mesh::{Aabb, TriMesh};
+use crate::mesh::TriMesh;
 use crate::par;
 use crate::progress::Progress;
 use crate::rig::{Pose, Skeleton};
@@ -178,7 +178,7 @@ fn own_bones(skin: &Skin) -> Vec<Vec<u16>> {
 /// Root-mean-square and largest distance between two skins over some poses, as shares of the
 /// diagonal of the first one's rest box.
 pub(super) fn differences(a: &Skin, b: &Skin, poses: &[Pose]) -> Result<(f64, f64), FitError> {
-    let diagonal = rest_diagonal(a)?;
+    let diagonal = a.size()?;
     let apart = par::map(poses.len(), |k| -> Result<(f64, f64), FitError> {
         let (a, b) = (a.evaluate(&poses[k])?, b.evaluate(&poses[k])?);
         let squares = a.iter().zip(&b).map(|(a, b)| a.distance_squared(*b));
@@ -192,16 +192,6 @@ pub(super) fn differences(a: &Skin, b: &Skin, poses: &[Pose]) -> Result<(f64, f6
     }
     let count = (poses.len() * a.vertex_count()).max(1) as f64;
     Ok(((sum / count).sqrt() / diagonal, most.sqrt() / diagonal))
-}
-
-/// The diagonal of a skin's rest box; 1 for a skin without extent.
-pub(super) fn rest_diagonal(skin: &Skin) -> Result<f64, FitError> {
-    let rest = skin.evaluate(&skin.skeleton.rest_pose())?;
-    let diagonal = Aabb::of(&rest).map_or(0.0, |bounds| bounds.diagonal());
-    Ok(match diagonal > 0.0 && diagonal.is_finite() {
-        true => diagonal,
-        false => 1.0,
-    })
 }
 
 /// The rest pose, and poses in which every joint is turned by up to 60° about an axis of its own.

@@ -24,7 +24,6 @@
 use glam::{DAffine3, DVec3, DVec4};
 
 use super::FitError;
-use super::plain::rest_diagonal;
 use super::tetrahedron::Tetrahedron;
 use crate::rig::{Bone, BoneId, Pose, Skeleton, Trs};
 use crate::skin::{LinearProgram, Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
@@ -141,7 +140,7 @@ pub fn exact_ssd(skin: &Skin, poses: &[Pose]) -> Result<ExactSsd, FitError> {
             problem: format!("a skin with {what} has no such form"),
         });
     }
-    let diagonal = rest_diagonal(skin)?;
+    let diagonal = skin.size()?;
     let tree = Tree::new(&skin.skeleton, poses, diagonal)?;
     let (mut moved_count, mut inexact_count) = (0, 0);
     let mut vertices = Vec::with_capacity(linear.influences.len());

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::under_determined::under_determined;
 use super::{FitError, Method};
 use crate::example::{ExampleSet, Fold, Split};
-use crate::measure::{Cost, Measured, measure, measure_predictions, positive_or_one};
+use crate::measure::{Cost, Measured, measure, measure_predictions};
 use crate::skin::{Skin, VertexProgram};
 
 /// A skin and how it was found.
@@ -177,7 +177,7 @@ pub(super) fn hold_out(
 fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     let skeleton = set.skeleton();
     let poses: Vec<Vec<DAffine3>> = crate::measure::posed_from_rest(set, training);
-    let extent = set.rest().bounds().diagonal();
+    let extent = set.size();
     // A skin may have bones beside those of the examples, made by its method.
     let mut used = vec![false; skin.skeleton.bone_count().max(skeleton.bone_count())];
     for bone in skin.program.bones() {
@@ -227,7 +227,7 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
 fn repeated(set: &ExampleSet, which: &[usize], poses: &[Vec<DAffine3>]) -> Vec<RepeatedPose> {
     // As between a bone and its parent: what single precision leaves between copies.
     const NEAR: f64 = 1e-6;
-    let diagonal = positive_or_one(set.rest().bounds().diagonal());
+    let diagonal = set.size();
     let entries = |pose: &[DAffine3]| -> Vec<f64> {
         pose.iter()
             .flat_map(|m| {

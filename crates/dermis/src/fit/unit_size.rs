@@ -20,5 +20,6 @@ pub(super) fn at_unit_size(
         skin: fitted.skin.moved(&Similarity::scaling(1.0 / factor))?,
         round_errors: fitted.round_errors.iter().map(|e| e / factor).collect(),
         smoothing: fitted.smoothing,
+        base: fitted.base,
     })
 }

@@ -158,7 +158,7 @@ fn measure_in_range(
     .collect::<Result<_, SkinError>>()?;
 
     let vertex_count = set.rest().vertex_count().max(1) as f64;
-    let diagonal = positive_or_one(set.rest().bounds().diagonal());
+    let diagonal = set.size();
     let e_rms = |squared: f64, example_count: usize| {
         let mean = squared / (3.0 * vertex_count * example_count.max(1) as f64);
         1000.0 * mean.sqrt() / set.unit_ball_radius()

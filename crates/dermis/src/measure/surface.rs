@@ -7,7 +7,6 @@
 use glam::DVec3;
 use serde::Serialize;
 
-use super::positive_or_one;
 use crate::example::ExampleSet;
 use crate::par;
 use crate::skin::SkinError;
@@ -136,7 +135,7 @@ pub fn measure_surface(
         sum += distances.iter().sum::<f64>();
         largest = distances.into_iter().fold(largest, f64::max);
     }
-    let diagonal = positive_or_one(set.rest().bounds().diagonal());
+    let diagonal = set.size();
     Ok(SurfaceMeasures {
         example_count: which.len(),
         mean_distance: sum / count.max(1) as f64 / diagonal,

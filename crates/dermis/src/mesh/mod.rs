@@ -1,5 +1,6 @@
 //! Meshes: the geometry that is fitted, the form in which it is drawn, and what connects it.
 
+mod correspondence;
 mod deform_grad;
 mod draw_mesh;
 mod enclosing_ball;
@@ -8,6 +9,7 @@ mod topology;
 mod tri_mesh;
 mod weld;
 
+pub use correspondence::{Mismatch, Upright, find_mismatch, nearest_unit, order_by_place};
 pub(crate) use deform_grad::inverse_frame;
 pub use deform_grad::{deformation_gradients, triangle_frame};
 pub use draw_mesh::{AttributeData, CustomAttribute, DrawMesh, DrawPart};

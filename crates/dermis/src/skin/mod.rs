@@ -9,6 +9,7 @@ mod playable;
 mod pose_program;
 mod rest_space;
 mod shares;
+mod size;
 mod vertex_program;
 
 pub use crate::Rows;

@@ -15,6 +15,7 @@ use super::legal::{self, Shown};
 use super::skin_of;
 use super::spheres::{self, Spheres};
 use crate::Outcome;
+use crate::matching::read_upright;
 use crate::pose_args::{BoundsArgs, Crowd};
 use crate::talk::{Talk, plural};
 
@@ -28,7 +29,7 @@ const DRAWN: usize = 100;
 #[serde(rename_all = "camelCase")]
 struct Report {
     bounds: BoundsRecord,
-    /// The ball around the rest mesh, which is what engines cull by that know no better.
+    /// The ball around what is drawn at rest, which is what engines cull by that know no better.
     rest: Ball,
     /// `legal` over the smallest ball around the legal poses that were found; at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +37,7 @@ struct Report {
     /// `clips` over the smallest ball around all poses of the clips.
     #[serde(skip_serializing_if = "Option::is_none")]
     clips_ratio: Option<f64>,
-    /// How far vertices of the clips leave the ball around the rest mesh, over its radius.
+    /// How far vertices of the clips leave the ball around what is drawn at rest, over its radius.
     #[serde(skip_serializing_if = "Option::is_none")]
     rest_left_by: Option<f64>,
     /// As `legal_ratio`, for each primitive.
@@ -55,8 +56,7 @@ struct Seen {
 
 pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     check(args)?;
-    let mut document = dermis_io::read(&args.skin)?;
-    talk.remark_notes(&document);
+    let mut document = read_upright(&args.skin, &args.up, talk)?;
     if args.output.is_some() && document.skin.is_some() {
         // Poses of frames will be played as a clip, with what lies between them.
         legal::frames_to_clip(&mut document)?;
@@ -74,7 +74,8 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let spheres = spheres::spheres(&document, &skin, &shown, (&limits, assumes), talk)?;
     talk.check_stopped()?;
     let found = BestFound::new(&skin, &limits, &spheres)?;
-    let rest = enclosing_ball(document.mesh.positions());
+    // As drawn: rest positions may be of another size.
+    let rest = enclosing_ball(&skin.drawn_at_rest()?);
     let record = &spheres.record;
     let report = Report {
         legal_ratio: ratio(record.legal, found.whole),
@@ -136,7 +137,7 @@ fn ratio(ball: Option<Ball>, best: Option<f64>) -> Option<f64> {
     (best > 0.0).then(|| ball.radius / best)
 }
 
-/// How far vertices of the clips leave the ball around the rest mesh, over its radius.
+/// How far vertices of the clips leave the ball around what is drawn at rest, over its radius.
 fn left_by(skin: &Skin, shown: &[Shown], rest: &Ball) -> anyhow::Result<Option<f64>> {
     if shown.is_empty() || rest.radius == 0.0 {
         return Ok(None);

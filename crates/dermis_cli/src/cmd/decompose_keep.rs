@@ -13,6 +13,8 @@ use glam::DVec3;
 use super::decompose::Solved;
 use super::{choose_clip, skin_of};
 use crate::args::DecomposeArgs;
+use crate::input_args::Of;
+use crate::matching::{Pair, check, read_beside, rest_meshes};
 use crate::talk::{Talk, plural};
 
 /// A rig that is so far from the meshes, as an `E_RMS`, is probably another's, or stands otherwise.
@@ -27,8 +29,8 @@ pub(super) fn onto_rig(
     options: &DecomposeOptions,
     talk: &Talk,
 ) -> anyhow::Result<Solved> {
-    let document = dermis_io::read(path)?;
-    talk.remark_notes(&document);
+    let matching = &args.sequence.matching;
+    let document = read_beside(path, &matching.up, talk)?;
     let skin = skin_of(&document)?;
     let (expected, found) = (animation.vertex_count(), skin.vertex_count());
     if expected != found {
@@ -38,6 +40,13 @@ pub(super) fn onto_rig(
             path.display()
         );
     }
+    let frames: Vec<&[DVec3]> = animation.frames().collect();
+    let pair = Pair {
+        meshes: args.inputs.first().map_or(path, |input| input),
+        rest: path,
+        of: Of::All,
+    };
+    check(&rest_meshes(&document), &frames, pair, matching)?;
     if !skin.coefficients.is_empty() {
         talk.remark(format!(
             "warning: {}: {} left out: bones and weights are fitted without them",
@@ -86,7 +95,7 @@ pub(super) fn onto_rig(
     if rig_alone > FAR {
         talk.remark(format!(
             "warning: {} alone has an E_RMS of {rig_alone:.0}: is it the rig of these meshes, in their \
-             clip, with the same axis up (--z-up-frames)?",
+             clip, with the same axis up (--input-up z)?",
             path.display()
         ));
     }
@@ -132,7 +141,7 @@ fn rig_poses(
         let solver = PoseSolver::new(skin, &PoseOptions::default())
             .with_context(|| document.path.display().to_string())?;
         let meshes: Vec<&[DVec3]> = animation.frames().collect();
-        let starts = vec![skin.skeleton.rest_pose(); meshes.len()];
+        let starts = vec![skin.skeleton.default_pose(); meshes.len()];
         let found = solver.solve_all(&meshes, &starts, talk)?;
         return Ok(found.into_iter().map(|fit| fit.pose).collect());
     }

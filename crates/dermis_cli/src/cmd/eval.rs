@@ -10,12 +10,12 @@ use super::pose_text::parse_pose;
 use super::{Pace, check_faces, choose_clip, sampled, sampling_rate, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
+use crate::matching::read_upright;
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Format::of(&args.output)?;
-    let document = dermis_io::read(&args.skin)?;
-    talk.remark_notes(&document);
+    let document = read_upright(&args.skin, &args.up, talk)?;
     check_faces(&document, &args.output)?;
     let skin = skin_of(&document)?;
     let named = named_poses(args, &document, skin)?;

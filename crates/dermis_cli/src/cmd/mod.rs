@@ -30,32 +30,33 @@ use anyhow::{Context, bail};
 use dermis::limits::check_memory;
 use dermis::{Clip, Skin};
 use dermis_io::{Document, Format, SequenceOptions};
-use glam::DVec3;
 
 use crate::args::SequenceArgs;
+use crate::matching::{check_frames, remark_unturned};
 use crate::talk::Talk;
 
-/// Reads the inputs of a command and passes on what had to be repaired.
+/// Reads the inputs of a command, passes on what had to be repaired, and refuses frames that cannot be shapes of
+/// their rest mesh.
 pub(crate) fn read_inputs(
     inputs: &[PathBuf],
     args: &SequenceArgs,
     talk: &Talk,
 ) -> anyhow::Result<Document> {
+    let [placement, frame_placement] = args.matching.placements();
     let options = SequenceOptions {
         rest: args.rest.clone(),
         mesh: args.mesh.clone(),
+        placement,
+        frame_placement,
+        any_faces: args.matching.reorder || args.matching.force,
     };
     let mut document = dermis_io::read_inputs(inputs, &options)?;
     talk.remark_notes(&document);
-    if args.z_up_frames {
-        for position in document
-            .frames
-            .iter_mut()
-            .flat_map(|frame| &mut frame.positions)
-        {
-            *position = DVec3::new(position.x, position.z, -position.y);
-        }
+    if let [only] = inputs {
+        remark_unturned(only, &args.matching.up, talk);
     }
+    let meshes = inputs.first().map_or(PathBuf::new(), PathBuf::clone);
+    check_frames(&mut document, &args.matching, &meshes, talk)?;
     Ok(document)
 }
 

@@ -12,6 +12,8 @@ use serde_json::json;
 use super::{check_faces, read_inputs, skin_of};
 use crate::Outcome;
 use crate::args::{Joints, PoseArgs};
+use crate::input_args::Of;
+use crate::matching::{Pair, check_and_reorder, read_beside, rest_meshes};
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -26,11 +28,10 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             output.display()
         );
     }
-    let document = dermis_io::read(&args.skin)?;
+    let document = read_beside(&args.skin, &args.sequence.matching.up, talk)?;
     if let Some(output) = &args.output {
         check_faces(&document, output)?;
     }
-    talk.remark_notes(&document);
     let skin = skin_of(&document)?;
     let targets = targets(args, &document, talk)?;
     let options = PoseOptions {
@@ -43,7 +44,8 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     let in_skin = || args.skin.display().to_string();
     let solver = PoseSolver::new(skin, &options).with_context(in_skin)?;
-    let starts = vec![skin.skeleton.rest_pose(); targets.len()];
+    // As drawn: bind matrices may scale, which bones that turn and move cannot undo.
+    let starts = vec![skin.skeleton.default_pose(); targets.len()];
     let meshes: Vec<&[DVec3]> = targets
         .iter()
         .map(|frame| frame.positions.as_slice())
@@ -57,7 +59,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         dermis_io::write(output, &result, &WriteOptions::default())?;
     }
     talk.clear();
-    let diagonal = document.mesh.bounds().diagonal();
+    let diagonal = skin.size()?;
     let text = match args.json {
         true => json(&targets, &found, diagonal)?,
         false => table(&targets, &found, diagonal),
@@ -82,7 +84,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 /// The meshes to match: the frames of a sequence, or a single mesh.
 fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<Frame>> {
     let read = read_inputs(&args.to, &args.sequence, talk)?;
-    let frames = match read.frames.is_empty() {
+    let mut frames = match read.frames.is_empty() {
         true => vec![Frame {
             name: read
                 .path
@@ -106,6 +108,13 @@ fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<
             args.skin.display()
         );
     }
+    let pair = Pair {
+        meshes: &read.path,
+        rest: &args.skin,
+        of: Of::All,
+    };
+    let matching = &args.sequence.matching;
+    check_and_reorder(&rest_meshes(skin), &mut frames, pair, matching, talk)?;
     Ok(frames)
 }
 

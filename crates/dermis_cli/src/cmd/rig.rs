@@ -18,6 +18,8 @@ use super::{check_faces, read_inputs};
 use crate::Outcome;
 use crate::args::RigArgs;
 use crate::examples::bake;
+use crate::input_args::{MatchArgs, Of};
+use crate::matching::{Pair, check, check_joints, read_beside, rest_meshes};
 use crate::talk::{Talk, plural};
 
 /// A vertex with at least this share of one bone belongs to its core.
@@ -45,7 +47,7 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     check_faces(&document, &args.output)?;
     let meshes = example_meshes(&document, args.without_rest)?;
     let guess = match (&args.skeleton, args.bones) {
-        (Some(path), _) => guess_from(path, &document, talk)?,
+        (Some(path), _) => guess_from(path, &document, &args.sequence.matching, talk)?,
         (None, count) => BoneGuess::Count(count.unwrap_or(1)),
     };
     let found = fit_bones(&document.mesh, &meshes, &guess, &options, talk)
@@ -94,9 +96,13 @@ pub(crate) fn example_meshes(
 }
 
 /// A skeleton from a file, and the vertices at the core of each of its bones.
-fn guess_from(path: &Path, document: &Document, talk: &Talk) -> anyhow::Result<BoneGuess> {
-    let rig = dermis_io::read(path)?;
-    talk.remark_notes(&rig);
+fn guess_from(
+    path: &Path,
+    document: &Document,
+    matching: &MatchArgs,
+    talk: &Talk,
+) -> anyhow::Result<BoneGuess> {
+    let rig = read_beside(path, &matching.up, talk)?;
     let skeleton = match (&rig.skin, &rig.skeleton) {
         (Some(skin), _) => skin.skeleton.clone(),
         (None, Some(skeleton)) => skeleton.clone(),
@@ -107,6 +113,19 @@ fn guess_from(path: &Path, document: &Document, talk: &Talk) -> anyhow::Result<B
         VertexProgram::Ssd(ssd) if ssd.weights.len() == vertex_count => Some(&ssd.weights),
         _ => None,
     });
+    let pair = Pair {
+        meshes: &document.path,
+        rest: path,
+        of: Of::All,
+    };
+    match weights {
+        // Weights go by the number of a vertex.
+        Some(_) => {
+            let shape = [document.mesh.positions()];
+            check(&rest_meshes(&rig), &shape, pair, matching)?;
+        }
+        None => check_joints(&skeleton, &document.mesh, pair, matching)?,
+    }
     let cores: Vec<Option<BoneId>> = match weights {
         Some(weights) => weights
             .iter()
@@ -205,7 +224,7 @@ fn rigged_document(
 
 fn table(found: &FittedBones) -> String {
     let skeleton = found.examples.skeleton();
-    let diagonal = found.examples.rest().bounds().diagonal();
+    let diagonal = found.examples.size();
     let poses: Vec<Pose> = found
         .examples
         .examples()

@@ -13,6 +13,7 @@ use super::legal::Shown;
 use super::{choose_clip, legal, skin_of};
 use crate::Outcome;
 use crate::limits_file::{self, Others};
+use crate::matching::read_upright;
 use crate::pose_args::StatsArgs;
 use crate::talk::{Talk, plural};
 
@@ -34,8 +35,7 @@ struct Joint {
 
 pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     legal::check_output(args.output.as_deref())?;
-    let mut document = dermis_io::read(&args.skin)?;
-    talk.remark_notes(&document);
+    let mut document = read_upright(&args.skin, &args.up, talk)?;
     let skin = skin_of(&document)?.clone();
     let clips = chosen_clips(args, &document, &skin)?;
     let known = match &args.limits {

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::{legal, spheres};
 use crate::Outcome;
+use crate::matching::read_upright;
 use crate::subdivide_args::{CornersName, SchemeName, SubdivideArgs, UvName};
 use crate::talk::{Talk, plural};
 
@@ -48,8 +49,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
             args.output.display()
         );
     }
-    let mut document = dermis_io::read(&args.input)?;
-    talk.remark_notes(&document);
+    let mut document = read_upright(&args.input, &args.up, talk)?;
     if is_gltf && document.skin.is_some() {
         // A glTF file of a skin has clips, not frames.
         legal::frames_to_clip(&mut document)?;

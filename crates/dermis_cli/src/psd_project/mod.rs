@@ -127,9 +127,9 @@ impl Project {
         Ok(built.skin)
     }
 
-    /// A millionth of the rest mesh's diagonal: vertices this near were not moved.
+    /// A millionth of the base's size: vertices this near were not moved.
     pub(crate) fn tolerance(&self) -> f64 {
-        1e-6 * self.base.mesh.bounds().diagonal()
+        1e-6 * self.skin.size().unwrap_or(1.0)
     }
 }
 

@@ -95,7 +95,7 @@ fn pictures(
     talk: &Talk,
 ) -> anyhow::Result<()> {
     let animation = job.animation;
-    let diagonal = animation.rest().bounds().diagonal();
+    let diagonal = animation.size();
     let numbered = errors.iter().copied().enumerate().collect();
     let chosen = choose_by(numbered, "worst frame", &[0.5]);
     let mut rows = Vec::with_capacity(chosen.len());

@@ -201,7 +201,7 @@ fn picture(
     talk: &Talk,
 ) -> anyhow::Result<Image> {
     let truth = animation.frames().nth(frame).unwrap_or_default();
-    let diagonal = animation.rest().bounds().diagonal();
+    let diagonal = animation.size();
     let shot = |(row, numbers): (_, &DecomposedNumbers)| {
         let shown = numbers.frame(frame);
         let distances = truth.iter().zip(&shown).map(|(a, b)| a.distance(*b));

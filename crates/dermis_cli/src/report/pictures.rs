@@ -130,7 +130,7 @@ pub(super) struct Shot {
 impl Shot {
     pub(super) fn new(set: &ExampleSet, skin: &Skin, index: usize) -> anyhow::Result<Self> {
         let example = &set.examples()[index];
-        let diagonal = set.rest().bounds().diagonal();
+        let diagonal = set.size();
         let percent = vertex_distances(skin, example)?
             .iter()
             .map(|d| (100.0 * d / diagonal) as f32)

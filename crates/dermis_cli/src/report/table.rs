@@ -184,7 +184,7 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
     if fitted.overall.total.mean_distance > 0.05 {
         remarks.push(
             "the meshes hardly follow the bones: are they in the same axes (y up, z up; see \
-             --z-up-frames), and do the poses belong to them in this order?"
+             --input-up), and do the poses belong to them in this order?"
                 .to_owned(),
         );
     }

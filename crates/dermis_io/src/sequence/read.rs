@@ -10,10 +10,11 @@ use glam::DVec3;
 use super::inputs::expand;
 use crate::format::{read, read_geometry, read_point_cache, stem};
 use crate::geometry::{Geometry, faces};
-use crate::{Document, Fault, Format, Frame, IoError};
+use crate::placement::{move_points, placed};
+use crate::{Document, Fault, Format, Frame, IoError, Placement};
 
 /// How to read a sequence.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SequenceOptions {
     /// The rest mesh, and with it everything but the frames: skin, polygons, materials.
     ///
@@ -25,6 +26,12 @@ pub struct SequenceOptions {
     /// Default: the file beside the cache with the same name and another extension (`.obj`,
     /// `.ply`, `.glb`, `.gltf`, `.npz`, in that order).
     pub mesh: Option<PathBuf>,
+    /// Unit and axes of the rest mesh, and of all that comes with it.
+    pub placement: Placement,
+    /// Unit and axes of the frames.
+    pub frame_placement: Placement,
+    /// Take meshes with other faces than the rest mesh, too: their vertices may be in another order.
+    pub any_faces: bool,
 }
 
 /// Reads what the inputs name: one file, or a sequence of meshes and point caches.
@@ -51,7 +58,9 @@ pub fn read_inputs<P: AsRef<Path>>(
 
     let base = match (&options.rest, cache) {
         (Some(rest), _) => rest.clone(),
-        (None, None) if files.len() == 1 => return read(&first),
+        (None, None) if files.len() == 1 => {
+            return placed(read(&first)?, &options.placement, &options.frame_placement);
+        }
         (None, None) => first,
         (None, Some((cache, _))) => match (&options.mesh, meshes) {
             (Some(mesh), _) => mesh.clone(),
@@ -63,7 +72,7 @@ pub fn read_inputs<P: AsRef<Path>>(
                 .map_or(first, |(f, _)| f.clone()),
         },
     };
-    let mut sequence = Sequence::new(read(&base)?, base.clone());
+    let mut sequence = Sequence::new(read(&base)?, base.clone(), options)?;
     // The mesh of a cache, and a rest mesh that someone chose, are no frames of their own.
     if options.rest.is_some() || cache.is_some() {
         let canonical = |path: &Path| path.canonicalize().unwrap_or(path.to_owned());
@@ -110,9 +119,12 @@ struct Member {
     notes: Vec<String>,
 }
 
-struct Sequence {
+struct Sequence<'a> {
     base: Document,
     base_path: PathBuf,
+    options: &'a SequenceOptions,
+    /// The rest mesh, for when it is one of the frames.
+    base_shape: Vec<DVec3>,
     /// Frames and poses that the base file had itself.
     base_frames: Vec<Frame>,
     base_poses: Vec<Pose>,
@@ -120,15 +132,24 @@ struct Sequence {
     pose_missing: bool,
 }
 
-impl Sequence {
-    fn new(mut base: Document, base_path: PathBuf) -> Self {
-        Self {
+impl<'a> Sequence<'a> {
+    fn new(
+        base: Document,
+        base_path: PathBuf,
+        options: &'a SequenceOptions,
+    ) -> Result<Self, IoError> {
+        let mut base_shape = base.mesh.positions().to_vec();
+        place(&mut base_shape, &base_path, options)?;
+        let mut base = placed(base, &options.placement, &options.frame_placement)?;
+        Ok(Self {
             base_frames: std::mem::take(&mut base.frames),
             base_poses: std::mem::take(&mut base.frame_poses),
             base,
             base_path,
+            options,
+            base_shape,
             pose_missing: false,
-        }
+        })
     }
 
     /// The base file alone.
@@ -163,7 +184,7 @@ impl Sequence {
             if member.frames.is_empty() {
                 member.frames = vec![Frame {
                     name: String::new(),
-                    positions: self.base.mesh.positions().to_vec(),
+                    positions: self.base_shape.clone(),
                 }];
             }
             return Ok(member);
@@ -172,14 +193,22 @@ impl Sequence {
             let (cache, bytes) = read_point_cache(path)?;
             self.check_count(path, "points", cache.point_count)?;
             member.frames = cache.frames;
+            for frame in &mut member.frames {
+                place(&mut frame.positions, path, self.options)?;
+            }
             member.frames_per_second = cache.frames_per_second;
             member.bytes = bytes;
             member.notes = cache.notes;
-        } else if let Some(geometry) = read_geometry(path)? {
+        } else if let Some(mut geometry) = read_geometry(path)? {
+            let mut positions = geometry.mesh.positions().to_vec();
+            place(&mut positions, path, self.options)?;
+            let placed = geometry.mesh.with_positions(positions);
+            geometry.mesh = placed.map_err(|error| Fault::from(error).in_file(path))?;
             member.bytes = std::fs::metadata(path).map_or(0, |m| m.len());
             member.geometry = Some(geometry);
         } else {
-            let document = read(path)?;
+            let placement = &self.options.frame_placement;
+            let document = placed(read(path)?, placement, placement)?;
             member.frames = document.frames;
             member.poses = document.frame_poses;
             member.skeleton = document
@@ -260,7 +289,10 @@ impl Sequence {
     /// Refuses other faces; a cloud of points says nothing about faces and passes.
     fn check_faces(&self, path: &Path, geometry: &Geometry) -> Result<(), IoError> {
         let rest = &self.base;
-        if rest.mesh.triangles().is_empty() || geometry.mesh.triangles().is_empty() {
+        if self.options.any_faces
+            || rest.mesh.triangles().is_empty()
+            || geometry.mesh.triangles().is_empty()
+        {
             return Ok(());
         }
         let difference = match (&rest.polygons, &geometry.polygons) {
@@ -283,6 +315,15 @@ impl Sequence {
         let expected = format!("{} as in {}", text(expected), self.base_path.display());
         Err(Fault::malformed(format!("face {face}"), expected, text(found)).in_file(path))
     }
+}
+
+/// Takes points of a frame into the model's unit and axes.
+fn place(points: &mut [DVec3], path: &Path, options: &SequenceOptions) -> Result<(), IoError> {
+    let by = options.frame_placement.of_format(Format::of(path)?);
+    if let Some(by) = by.map_err(|fault| fault.in_file(path))? {
+        move_points(points, &by);
+    }
+    Ok(())
 }
 
 type Difference = (usize, Option<Vec<u32>>, Option<Vec<u32>>);

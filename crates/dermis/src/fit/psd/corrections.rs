@@ -95,7 +95,7 @@ impl Corrections {
         let joints = Joints::that_turn(base, &poses);
         check_size(training.len(), joints.len())?;
         let is_exact = options.smoothing == Some(0.0) && options.tolerance == 0.0;
-        let worth = WORTH * options.tolerance * set.rest().bounds().diagonal();
+        let worth = WORTH * options.tolerance * set.size();
         let missed = Missed::of(&rows, base, is_exact, worth)?;
         let groups = groups(next_to_joints(base, &joints));
         let chosen = choose(&joints, &groups, &missed, options, progress)?;
@@ -209,7 +209,7 @@ impl Corrections {
         };
         let examples = training.iter().zip(&self.left_out).map(without).collect();
         let (rest, skeleton) = (set.rest().clone(), set.skeleton().clone());
-        Ok(ExampleSet::new(rest, skeleton, examples)?)
+        Ok(ExampleSet::new(rest, skeleton, examples)?.with_size(set.size()))
     }
 }
 

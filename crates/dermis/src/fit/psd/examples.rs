@@ -22,7 +22,6 @@ use crate::fit::{
     AnimSpaceOptions, FitError, Fitted, Method, PseudoBoneOptions, RotationalOptions, SsdOptions,
     at_unit_size, bad_option, check_training,
 };
-use crate::measure::positive_or_one;
 use crate::par;
 use crate::pose_space::{Center, Driver, Kernel};
 use crate::progress::{Progress, Stage};
@@ -164,7 +163,7 @@ pub(super) fn fit_on(
     options: &PsdOptions,
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
-    let tolerance = options.tolerance * positive_or_one(set.rest().bounds().diagonal());
+    let tolerance = options.tolerance * set.size();
     let mut fitted = base.fit(set, training, progress)?;
     let mut corrections = Corrections::solve(set, training, &fitted.skin, options, progress)?;
     for _ in 0..options.base_rounds {

@@ -41,7 +41,6 @@ use glam::DVec3;
 
 use super::{FitError, Fitted, SsdOptions, at_unit_size, bad_option, fit_ssd};
 use crate::example::ExampleSet;
-use crate::measure::positive_or_one;
 use crate::mesh::Topology;
 use crate::par;
 use crate::progress::Progress;
@@ -226,7 +225,7 @@ impl<'a> Base<'a> {
         let VertexProgram::Ssd(ssd) = fitted.skin.program else {
             unreachable!("linear blend skinning was fitted");
         };
-        let diagonal = positive_or_one(set.rest().bounds().diagonal());
+        let diagonal = set.size();
         let tolerance = options.rigid_tolerance * diagonal;
         let mut is_held: Vec<bool> = errors.iter().map(|&e| e <= tolerance).collect();
         let topology = Topology::new(set.rest().vertex_count(), set.rest().triangles());

@@ -464,7 +464,7 @@ impl Parts<'_> {
             place_weight: self.place_weight,
         }
         .compile()?;
-        let diagonal = positive_or_one(base.set.rest().bounds().diagonal());
+        let diagonal = base.set.size();
         let rest_of_source = |bone: &BoneId| {
             let bone = &base.set.skeleton().bones()[bone.index()];
             bone.bone_from_rest.inverse()

@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::vertex_errors;
 use crate::example::ExampleSet;
 use crate::fit::FitError;
-use crate::measure::positive_or_one;
 use crate::rig::BoneId;
 use crate::skin::Skin;
 
@@ -47,7 +46,7 @@ pub fn proxy_summary(
     };
     let below = skin.without_drivers();
     let errors = vertex_errors(|pose| Ok(below.evaluate(pose)?), set, which)?;
-    let tolerance = rigid_tolerance * positive_or_one(set.rest().bounds().diagonal());
+    let tolerance = rigid_tolerance * set.size();
     let follows_proxy = |bone: BoneId| bone.index() >= skin.posed_bone_count();
     let mut summary = ProxySummary {
         proxies: proxies.bones.len(),

@@ -1,15 +1,15 @@
 //! `dermis psd add`: a sculpted mesh becomes a shape of its pose.
 
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::{Context, bail};
 use dermis::fit::{PsdLayer, Sculpt, SculptedShape, build_psd, sculpted_shape};
 use dermis::pose_space::Kernel;
-use dermis_io::Transaction;
+use dermis_io::{Frame, Transaction};
 use glam::DVec3;
 
 use crate::Outcome;
+use crate::matching::{check_sculpt, read_placed};
 use crate::psd_args::AddArgs;
 use crate::psd_project::edit::{self, NewSculpt, Target};
 use crate::psd_project::{
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &AddArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let at = project.parse_pose(&args.pose)?;
     let in_project = || args.project.display().to_string();
     let plan = Plan::new(args, &project, &at).with_context(in_project)?;
-    let positions = read_sculpt(&args.mesh, &project, talk)?;
+    let mut sculpt = read_sculpt(args, &project, talk)?;
     let tolerance = match args.tolerance {
         None => project.tolerance(),
         Some(tolerance) if tolerance >= 0.0 && tolerance.is_finite() => tolerance,
@@ -33,6 +33,16 @@ pub(crate) fn run(args: &AddArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let shown = project
         .skin_of_layers(project.layers.len())?
         .evaluate(&posed)?;
+    let matching = &args.matching;
+    check_sculpt(
+        &project.base,
+        &shown,
+        &mut sculpt,
+        &args.mesh,
+        matching,
+        talk,
+    )?;
+    let positions = sculpt.positions;
     let is_same = |(a, b): (&DVec3, &DVec3)| a.distance(*b) <= tolerance;
     if positions.iter().zip(&shown).all(is_same) {
         bail!(
@@ -283,10 +293,10 @@ fn names(project: &Project, controls: &[usize]) -> String {
     names.join(", ")
 }
 
-/// The positions of a sculpted mesh.
-fn read_sculpt(path: &Path, project: &Project, talk: &Talk) -> anyhow::Result<Vec<DVec3>> {
-    let mut document = dermis_io::read(path)?;
-    talk.remark_notes(&document);
+/// A sculpted mesh.
+fn read_sculpt(args: &AddArgs, project: &Project, talk: &Talk) -> anyhow::Result<Frame> {
+    let path = &args.mesh;
+    let mut document = read_placed(path, args.matching.placements(), talk)?;
     let positions = match document.frames.len() {
         0 => document.mesh.positions().to_vec(),
         1 => document.frames.remove(0).positions,
@@ -305,7 +315,10 @@ fn read_sculpt(path: &Path, project: &Project, talk: &Talk) -> anyhow::Result<Ve
             project.base.path.display()
         );
     }
-    Ok(positions)
+    Ok(Frame {
+        name: path.display().to_string(),
+        positions,
+    })
 }
 
 /// Solves the project with the new sculpt, and says which of the others it moves.
@@ -335,7 +348,7 @@ fn warn_of_changes(
 }
 
 fn print_result(project: &Project, plan: &Plan, found: &SculptedShape) -> anyhow::Result<()> {
-    let diagonal = project.base.mesh.bounds().diagonal();
+    let diagonal = project.skin.size()?;
     let mut out = std::io::stdout().lock();
     writeln!(
         out,

@@ -1,0 +1,210 @@
+//! Whether a skeleton's poses are poses of the meshes beside them, in one unit and the same axes.
+//!
+//! A vertex near the middle of a limb follows one bone nearly rigidly. So the bone that comes nearest to a
+//! vertex in an example is near, if skeleton and meshes belong together; what it misses by is small against
+//! the size. A skeleton in another unit, or with other axes, throws vertices far away, and the same skeleton
+//! scaled or turned as it should be does not: only when such a one is much better is there a mismatch. A
+//! skeleton that is merely poor, or of which nothing moves, has none that is better.
+
+use glam::{DAffine3, DQuat, DVec3};
+
+use super::ExampleSet;
+use crate::mesh::{Aabb, Upright, nearest_unit};
+use crate::par;
+
+/// A skeleton that misses by less than this share of the size is taken as it is.
+const MISSES: f64 = 0.03;
+/// How many times nearer another must be. On bodies, hands, tubes and horses with their own skeletons none of
+/// the others is nearer at all; a skeleton of another unit or with other axes is 5 to 200 times as far.
+const MUCH_BETTER: f64 = 3.0;
+/// Vertices and examples that are looked at.
+const MOST_VERTICES: usize = 300;
+const MOST_EXAMPLES: usize = 8;
+
+/// How meshes differ from the space of a skeleton.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RigMismatch {
+    /// How many times as large the meshes are; 1 for the same unit.
+    pub scale: f64,
+    /// Which axes the meshes have, where those of the skeleton are others.
+    pub upright: Option<Upright>,
+    /// How far the nearest bone is from a vertex, as a share of the size.
+    pub misses: f64,
+    /// The same for the skeleton in the meshes' unit and axes.
+    pub would_miss: f64,
+}
+
+/// Finds whether the meshes are in another unit or have other axes than the skeleton beside them.
+pub fn find_rig_mismatch(set: &ExampleSet) -> Option<RigMismatch> {
+    let sample = Sample::new(set)?;
+    let misses = sample.misses(&DAffine3::IDENTITY);
+    if misses.is_nan() || misses < MISSES {
+        return None;
+    }
+    let turns = [None, Some(Upright::ZInY), Some(Upright::YInZ)];
+    let scales = sample.scales();
+    let spaces: Vec<(f64, Option<Upright>)> = (scales.iter())
+        .flat_map(|&scale| turns.map(|turn| (scale, turn)))
+        .collect();
+    let missed = par::map(spaces.len(), |n| sample.misses(&rig_from_mesh(spaces[n])));
+    // The first of those as good: the same unit and axes come first.
+    let (would_miss, &(scale, upright)) =
+        (missed.into_iter().zip(&spaces)).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    (would_miss * MUCH_BETTER < misses).then_some(RigMismatch {
+        scale,
+        upright,
+        misses,
+        would_miss,
+    })
+}
+
+/// Takes points of meshes that are `scale` times as large, and turned, into the space of the skeleton.
+fn rig_from_mesh((scale, upright): (f64, Option<Upright>)) -> DAffine3 {
+    let quarter = std::f64::consts::FRAC_PI_2;
+    let turn = match upright {
+        None => DQuat::IDENTITY,
+        Some(Upright::ZInY) => DQuat::from_rotation_x(-quarter),
+        Some(Upright::YInZ) => DQuat::from_rotation_x(quarter),
+    };
+    DAffine3::from_scale_rotation_translation(DVec3::splat(1.0 / scale), turn, DVec3::ZERO)
+}
+
+/// A few vertices in a few examples, with the matrices of the bones there.
+struct Sample {
+    rest: Vec<DVec3>,
+    /// Matrices and positions of each example.
+    posed: Vec<(Vec<DAffine3>, Vec<DVec3>)>,
+    size: f64,
+    /// Diagonal of the box around the joints at rest, over that of the mesh.
+    joints: f64,
+}
+
+impl Sample {
+    fn new(set: &ExampleSet) -> Option<Self> {
+        let all = set.rest().positions();
+        let (vertices, examples) = (all.len(), set.examples().len());
+        if vertices == 0 || examples == 0 {
+            return None;
+        }
+        let taken = vertices.min(MOST_VERTICES);
+        let chosen: Vec<usize> = (0..taken).map(|n| n * vertices / taken).collect();
+        let taken = examples.min(MOST_EXAMPLES);
+        let mut posed = Vec::with_capacity(taken);
+        for k in (0..taken).map(|n| n * examples / taken) {
+            let example = &set.examples()[k];
+            let palette = set.skeleton().palette(&example.pose).ok()?;
+            let matrices = set.skeleton().posed_from_rest(&palette);
+            posed.push((
+                matrices,
+                chosen.iter().map(|&i| example.positions[i]).collect(),
+            ));
+        }
+        let joints: Vec<DVec3> = (set.skeleton().bones().iter())
+            .map(|bone| bone.bone_from_rest.inverse().translation)
+            .filter(|joint| joint.is_finite())
+            .collect();
+        // Meshes, not the rest mesh: bind matrices may scale that.
+        let size = Aabb::of(&set.examples()[0].positions)?.diagonal();
+        Some(Self {
+            rest: chosen.iter().map(|&i| all[i]).collect(),
+            posed,
+            size,
+            joints: Aabb::of(&joints).map_or(0.0, |b| b.diagonal())
+                / set.rest().bounds().diagonal(),
+        })
+    }
+
+    /// Ratios of units, and what makes the joints fill the mesh: the same unit first.
+    fn scales(&self) -> Vec<f64> {
+        let units = [10.0, 12.0, 30.48, 39.370_08, 100.0, 1000.0, 2.54, 3.280_84];
+        let mut scales = vec![1.0];
+        scales.extend(units.into_iter().flat_map(|unit| [unit, 1.0 / unit]));
+        // Joints of most skeletons fill 0.8 of the mesh's diagonal.
+        let fill = 0.8 / self.joints;
+        if fill.is_finite() && !(0.25..4.0).contains(&fill) && nearest_unit(fill) == fill {
+            scales.push(fill);
+        }
+        scales
+    }
+
+    /// Root-mean-square distance of vertices from the bone that comes nearest, as a share of the size.
+    fn misses(&self, rig_from_mesh: &DAffine3) -> f64 {
+        let mesh_from_rig = rig_from_mesh.inverse();
+        let (mut sum, mut count) = (0.0, 0);
+        for (matrices, positions) in &self.posed {
+            let matrices: Vec<DAffine3> = (matrices.iter())
+                .map(|n| mesh_from_rig * *n * *rig_from_mesh)
+                .collect();
+            for (v, there) in self.rest.iter().zip(positions) {
+                let squares = matrices
+                    .iter()
+                    .map(|n| n.transform_point3(*v).distance_squared(*there));
+                sum += squares.fold(f64::INFINITY, f64::min);
+                count += 1;
+            }
+        }
+        (sum / f64::from(count.max(1))).sqrt() / self.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::Similarity;
+    use crate::synth::{TubeOptions, arm, tube};
+
+    /// The skeleton and poses of a set in another space, and the meshes as they were.
+    fn with_rig_moved(set: &ExampleSet, by: &Similarity) -> ExampleSet {
+        let examples = set.examples().iter().cloned().map(|mut example| {
+            example.pose = by.pose(set.skeleton(), &example.pose);
+            example
+        });
+        let skeleton = by.skeleton(set.skeleton()).expect("a move");
+        ExampleSet::new(set.rest().clone(), skeleton, examples.collect()).expect("as before")
+    }
+
+    /// A tube away from the origin, about which scaling and turning would change little.
+    fn standing_tube() -> ExampleSet {
+        let set = tube(&TubeOptions::default()).examples;
+        let up = Similarity::new(1.0, DQuat::from_rotation_z(1.3), DVec3::new(0.3, 1.0, 0.2));
+        let up = up.expect("a move");
+        let moved = with_rig_moved(&set, &up);
+        let points = |at: &[DVec3]| at.iter().map(|v| up.point(*v)).collect::<Vec<_>>();
+        let rest = set.rest().with_positions(points(set.rest().positions()));
+        let examples = moved.examples().iter().zip(set.examples());
+        let examples = examples.map(|(posed, shape)| super::super::Example {
+            positions: points(&shape.positions),
+            ..posed.clone()
+        });
+        let skeleton = moved.skeleton().clone();
+        ExampleSet::new(rest.expect("finite"), skeleton, examples.collect()).expect("as before")
+    }
+
+    #[test]
+    fn a_skeleton_fits_its_own_meshes() {
+        assert_eq!(find_rig_mismatch(&standing_tube()), None, "a tube");
+        assert_eq!(
+            find_rig_mismatch(&arm(&Default::default()).examples),
+            None,
+            "an arm whose skin is far from any skeleton's"
+        );
+    }
+
+    #[test]
+    fn a_skeleton_in_another_unit_or_with_other_axes_is_named() {
+        let set = standing_tube();
+        let quarter = std::f64::consts::FRAC_PI_2;
+        for (scale, turn, upright) in [
+            (0.01, 0.0, None),
+            (100.0, 0.0, None),
+            (1.0, -quarter, Some(Upright::ZInY)),
+            (0.01, quarter, Some(Upright::YInZ)),
+        ] {
+            let by = Similarity::new(scale, DQuat::from_rotation_x(turn), DVec3::ZERO);
+            let wrong = with_rig_moved(&set, &by.expect("a move"));
+            let found = find_rig_mismatch(&wrong).expect("a mismatch");
+            assert!((found.scale * scale - 1.0).abs() < 1e-9, "{found:?}");
+            assert_eq!(found.upright, upright, "{found:?}");
+        }
+    }
+}
