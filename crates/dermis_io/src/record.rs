@@ -37,6 +37,12 @@ pub struct SkinRecord {
     /// How far the plain skin in the file is from the exact model, when the two differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<FallbackError>,
+    /// How well the plain skin in the file meets the examples, when it is not the exact model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_training: Option<Measures>,
+    /// How well plain skins that were made without some examples meet those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_held_out: Option<Measures>,
     /// Bones that nobody poses; the writer takes them from the skin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<DerivedBone>,
@@ -103,6 +109,8 @@ impl Default for SkinRecord {
             held_out: None,
             program: ProgramKind::Ssd,
             fallback: None,
+            plain_training: None,
+            plain_held_out: None,
             derived: Vec::new(),
             proxies: None,
             drivers: Vec::new(),

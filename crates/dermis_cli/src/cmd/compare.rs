@@ -145,7 +145,13 @@ fn save(
 ) -> anyhow::Result<()> {
     for (row, compared) in comparison.compared() {
         let path = folder.join(format!("{}.glb", row.label));
-        let document = skin_document(prepared, &row.method, &compared.report, false, talk)?;
+        let document = skin_document(
+            prepared,
+            &row.method,
+            &compared.report,
+            &compared.engine,
+            talk,
+        )?;
         match dermis_io::write(&path, &document, &WriteOptions::default()) {
             Ok(_) => talk.remark(format!("wrote {}", path.display())),
             Err(IoError::Content { fault, .. }) => {

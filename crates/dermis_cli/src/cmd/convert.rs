@@ -1,12 +1,12 @@
 //! `dermis convert`: one format to another.
 
 use anyhow::{Context, bail};
-use dermis::Clip;
 use dermis_io::{Document, Format, Frame, PlyEncoding, WriteOptions};
 
 use super::{choose_clip, read_inputs, sampling_rate};
 use crate::Outcome;
 use crate::args::{ConvertArgs, Ply};
+use crate::motion::{clip_of, motion_rate};
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -16,9 +16,7 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     // An unknown ending is refused before anything is read.
     let format = Format::of(output)?;
     let mut document = read_inputs(inputs, &args.sequence, talk)?;
-    if let Some(fps) = args.fps {
-        document.frames_per_second = Some(fps);
-    }
+    document.frames_per_second = motion_rate(inputs, &document, args.fps, talk);
     if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
         prepare_for_gltf(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
@@ -67,9 +65,9 @@ fn prepare_for_gltf(
     } else if let Some(skin) = &document.skin
         && !document.frames.is_empty()
     {
-        let fps = document.frames_per_second.unwrap_or(24.0);
         if !document.frame_poses.is_empty() {
-            let clip = Clip::from_poses("poses", &skin.skeleton, &document.frame_poses, fps)
+            let rate = document.frames_per_second;
+            let clip = clip_of("frames", &skin.skeleton, &document.frame_poses, rate)
                 .with_context(|| document.path.display().to_string())?;
             document.clips.push(clip);
             // Spheres were made for other clips.
@@ -93,10 +91,14 @@ fn keep_frames_only(document: &mut Document) {
 }
 
 /// Replaces the frames by those of a clip.
-fn bake_clip(document: &mut Document, name: Option<&str>, fps: Option<f64>) -> anyhow::Result<()> {
+fn bake_clip(
+    document: &mut Document,
+    name: Option<&str>,
+    asked: Option<f64>,
+) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
     let skin = super::skin_of(document)?;
-    let fps = sampling_rate(fps, &clip, Some(skin));
+    let fps = sampling_rate(asked, &clip, Some(skin));
     let mut frames = Vec::new();
     let mut poses = Vec::new();
     for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
@@ -107,8 +109,9 @@ fn bake_clip(document: &mut Document, name: Option<&str>, fps: Option<f64>) -> a
         });
         poses.push(pose);
     }
+    // Poses that are held stay poses.
+    document.frames_per_second = asked.or((!skin.unbaked(&clip).is_held()).then_some(fps));
     document.frames = frames;
     document.frame_poses = poses;
-    document.frames_per_second = Some(fps);
     Ok(())
 }

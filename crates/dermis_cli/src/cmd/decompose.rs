@@ -68,8 +68,18 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     for path in std::iter::once(&args.output).chain(&args.report) {
         check_place(path)?;
     }
-    let ReadAnimation { animation, look } =
-        read_animation(&args.inputs, &args.sequence, args.fps, talk)?;
+    let ReadAnimation {
+        animation,
+        look,
+        held,
+    } = read_animation(
+        &args.inputs,
+        &args.sequence,
+        args.fps,
+        // The rig of --keep has the motion.
+        args.keep.is_none(),
+        talk,
+    )?;
     let start = Instant::now();
     let Solved {
         found,
@@ -87,7 +97,12 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         let clips = pose_clips(&animation, &found);
         to_playable(&found.skin, &clips, &PlayableOptions { key_tolerance })
     };
-    let (unreduced, playable) = (playable(0.0)?, playable(key_tolerance)?);
+    let unreduced = playable(0.0)?;
+    let playable = match held.contains(&true) {
+        // Keys of poses that are held cannot be left out: nothing lies between them.
+        true => with_held_poses(unreduced.clone(), &animation, &held),
+        false => playable(key_tolerance)?,
+    };
     let job = DecomposeJob {
         args,
         animation: &animation,
@@ -286,6 +301,20 @@ fn pose_clips<'a>(animation: &MeshAnimation, found: &'a Decomposition) -> Vec<Po
         first += count;
     }
     clips
+}
+
+/// Makes clips of poses what they are: nothing between the poses, each shown as long as the others.
+fn with_held_poses(mut playable: Playable, animation: &MeshAnimation, held: &[bool]) -> Playable {
+    for ((motion, clip), _) in (animation.clips().iter())
+        .zip(&mut playable.clips)
+        .zip(held)
+        .filter(|(_, held)| **held)
+    {
+        let time = |frame| frame as f64 / motion.frames_per_second;
+        let times: Vec<f64> = (0..=motion.frames.len()).map(time).collect();
+        *clip = clip.held_at(&times);
+    }
+    playable
 }
 
 /// The error of as many singular values as the bones have columns.

@@ -18,6 +18,7 @@ use super::read_inputs;
 use crate::Outcome;
 use crate::args::RigArgs;
 use crate::examples::bake;
+use crate::motion::motion_rate;
 use crate::talk::{Talk, plural};
 
 /// A vertex with at least this share of one bone belongs to its core.
@@ -183,10 +184,11 @@ fn rigged_document(
         .iter()
         .map(|example| example.pose.clone())
         .collect();
-    let fps = args.fps.or(document.frames_per_second).unwrap_or(24.0);
+    let rate = motion_rate(&args.inputs, &document, args.fps, talk);
     let mut result = Document {
         skin: Some(skin),
         frames: Vec::new(),
+        frames_per_second: rate,
         ..document
     };
     if format == Format::Npz {
@@ -197,7 +199,7 @@ fn rigged_document(
         result.frames = examples.iter().map(frame).collect();
         result.frame_poses = poses;
     } else {
-        result.clips = bake(found.examples.skeleton(), &poses, fps, talk);
+        result.clips = bake(found.examples.skeleton(), &poses, rate, talk);
     }
     result
 }
