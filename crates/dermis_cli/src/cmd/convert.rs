@@ -16,8 +16,10 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     // An unknown ending is refused before anything is read.
     let format = Format::of(output)?;
     let mut document = read_inputs(inputs, &args.sequence, talk)?;
-    document.frames_per_second = motion_rate(inputs, &document, args.fps, talk);
+    document.frames_per_second = args.fps.or(document.frames_per_second);
     if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
+        // Only a clip has to know: what nobody said stays unsaid in other files.
+        document.frames_per_second = motion_rate(inputs, &document, args.fps, talk);
         prepare_for_gltf(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
         bake_clip(&mut document, args.clip.as_deref(), args.fps)?;

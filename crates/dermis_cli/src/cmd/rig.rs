@@ -184,11 +184,9 @@ fn rigged_document(
         .iter()
         .map(|example| example.pose.clone())
         .collect();
-    let rate = motion_rate(&args.inputs, &document, args.fps, talk);
     let mut result = Document {
         skin: Some(skin),
-        frames: Vec::new(),
-        frames_per_second: rate,
+        frames_per_second: args.fps.or(document.frames_per_second),
         ..document
     };
     if format == Format::Npz {
@@ -199,6 +197,8 @@ fn rigged_document(
         result.frames = examples.iter().map(frame).collect();
         result.frame_poses = poses;
     } else {
+        let rate = motion_rate(&args.inputs, &result, args.fps, talk);
+        result.frames.clear();
         result.clips = bake(found.examples.skeleton(), &poses, rate, talk);
     }
     result
