@@ -13,8 +13,8 @@ pub(crate) const FRAMES_PER_SECOND: f64 = 24.0;
 
 /// Neighbours count as alike when their mean squared distance is below this share of that of any two meshes.
 ///
-/// It is 1 for meshes in random order. Of the sequences that we know without a frame rate, motions have at most
-/// 0.1 and sets of poses at least 0.7.
+/// It is 1 for meshes in random order. Of our sequences without a frame rate, the eleven motions have at most 0.16
+/// (the galloping horse; 0.003 the crane) and the six sets of poses at least 0.88 (cat, horse, face, hand, bodies).
 const ALIKE: f64 = 0.25;
 
 /// Frames per second of meshes that are a motion; `None` for poses that have nothing to do with each other.

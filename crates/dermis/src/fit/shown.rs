@@ -13,7 +13,7 @@ use crate::example::ExampleSet;
 use crate::measure::{Measures, measure_predictions};
 use crate::progress::Progress;
 use crate::rig::Pose;
-use crate::skin::{Skin, SkinError, SsdProgram, VertexProgram, Weight};
+use crate::skin::{Skin, SkinError, SsdProgram, VertexProgram};
 
 /// Influences that every player reads.
 pub const ENGINE_INFLUENCES: usize = 4;
@@ -69,7 +69,9 @@ impl Shown {
     ) -> Result<Self, FitError> {
         Ok(match &skin.program {
             VertexProgram::Ssd(ssd) if ssd.weights.longest() <= ENGINE_INFLUENCES => Self::Itself,
-            VertexProgram::Ssd(ssd) => Self::FourWeights(with_program(skin, four_weights(ssd))),
+            VertexProgram::Ssd(ssd) => {
+                Self::FourWeights(with_program(skin, ssd.largest_weights(ENGINE_INFLUENCES)))
+            }
             VertexProgram::Linear(_) if plain_exact => Self::Exact(exact_ssd(skin, poses)?),
             _ => {
                 // Shapes come on top of the stand-in as they do on the skin itself.
@@ -184,24 +186,6 @@ fn with_program(skin: &Skin, program: SsdProgram) -> Skin {
     }
 }
 
-/// What is left of weights in a player that reads only the first four, which are the largest, and scales them.
-fn four_weights(ssd: &SsdProgram) -> SsdProgram {
-    let row = |row: &[Weight]| {
-        let mut row = row.to_vec();
-        row.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.bone.cmp(&b.bone)));
-        row.truncate(ENGINE_INFLUENCES);
-        let sum: f64 = row.iter().map(|w| w.weight).sum();
-        for weight in &mut row {
-            weight.weight /= sum;
-        }
-        row
-    };
-    SsdProgram {
-        weights: ssd.weights.iter().map(row).collect(),
-        ..ssd.clone()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,6 +193,7 @@ mod tests {
     use crate::fit::{Method, evaluate_fit};
     use crate::progress::Silent;
     use crate::rig::BoneId;
+    use crate::skin::Weight;
     use crate::synth::{ArmOptions, TubeOptions, arm, arm_motion, tube};
 
     fn small_arm() -> ExampleSet {

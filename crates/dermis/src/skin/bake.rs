@@ -38,6 +38,11 @@ impl Skin {
     pub fn bake(&self, clip: &Clip) -> Result<Clip, SkinError> {
         clip.check(&self.skeleton, self.coefficients.len())?;
         let mut baked = self.unbaked(clip);
+        let computes_bones = self.posed_bone_count() < self.skeleton.bone_count();
+        let computes_shapes = self.posed_coefficient_count() < self.coefficients.len();
+        if !computes_bones && !computes_shapes {
+            return Ok(baked);
+        }
         let held = baked.is_held().then(|| key_times(&baked));
         let times = baking_times(&baked);
         if times.is_empty() {
