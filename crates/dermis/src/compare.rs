@@ -15,7 +15,7 @@ pub use decompositions::{
 use serde::Serialize;
 
 use crate::example::{ExampleSet, Split};
-use crate::fit::{FitError, FitReport, Method, evaluate_fit};
+use crate::fit::{EngineReport, FitError, FitReport, Method, engine_report, evaluate_fit};
 use crate::measure::{Measures, SurfaceMeasures, measure_surface};
 use crate::progress::Progress;
 use crate::run::timing::TimingOptions;
@@ -131,6 +131,8 @@ pub struct Compared {
     pub ns_per_vertex: f64,
     /// What players that know only plain glTF make of the skin.
     pub playback: Playback,
+    /// What they show of it, measured as the skin itself is.
+    pub engine: EngineReport,
     /// Distances to the examples' surfaces, as [`Compared::trained`] and [`Compared::tested`]; `None`
     /// unless asked for.
     pub surface: Option<[SurfaceMeasures; 2]>,
@@ -194,14 +196,21 @@ pub fn compare(
     set.folds(split)?;
     let names = names(methods);
     let mut fits = Vec::with_capacity(methods.len());
+    let mut shown = Vec::with_capacity(methods.len());
     for method in methods {
         let progress = Named {
             progress,
             name: &names[fits.len()][0],
         };
         let report = evaluate_fit(set, split, |training| method.fit(set, training, &progress));
-        if let Err(FitError::Stopped) = report {
-            return Err(FitError::Stopped);
+        let report = report.and_then(|report| {
+            shown.push(Some(engine_report(set, &report, false, &progress)?));
+            Ok(report)
+        });
+        match report {
+            Err(FitError::Stopped) => return Err(FitError::Stopped),
+            Err(_) => shown.push(None),
+            Ok(_) => {}
         }
         fits.push(report.map_err(RowError::from));
     }
@@ -210,23 +219,27 @@ pub fn compare(
         .iter()
         .zip(names)
         .zip(fits)
+        .zip(shown)
         .zip(times)
-        .map(|(((method, [label, title]), fit), time)| ComparisonRow {
-            method: method.clone(),
-            label,
-            title,
-            outcome: fit.and_then(|report| {
-                Ok(Compared {
-                    surface: match options.surface {
-                        true => Some(surface_of(set, &report)?),
-                        false => None,
-                    },
-                    ns_per_vertex: time?,
-                    playback: Playback::of(&report.skin),
-                    report,
-                })
-            }),
-        })
+        .map(
+            |((((method, [label, title]), fit), shown), time)| ComparisonRow {
+                method: method.clone(),
+                label,
+                title,
+                outcome: fit.and_then(|report| {
+                    Ok(Compared {
+                        surface: match options.surface {
+                            true => Some(surface_of(set, &report)?),
+                            false => None,
+                        },
+                        ns_per_vertex: time?,
+                        playback: Playback::of(&report.skin),
+                        engine: shown.expect("every fit has one"),
+                        report,
+                    })
+                }),
+            },
+        )
         .collect();
     Ok(Comparison { rows })
 }

@@ -72,6 +72,27 @@ fn a_baked_clip_is_exact_at_its_keys_and_near_between_them() {
 }
 
 #[test]
+fn held_poses_stay_held_when_they_are_baked() {
+    let (mesh, skin) = proxy_tube(&ProxyTube {
+        rings: 12,
+        bones: 3,
+        proxies: 5,
+        seed: 3,
+    });
+    let motion = clip(&skin, 6, 1.0);
+    let given = motion.held_at(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let baked = skin.bake(&given).expect("the clip fits");
+    assert!(baked.is_held(), "nothing moves between the poses");
+    for n in 0..20 {
+        let time = f64::from(n) * 0.26;
+        let off = off(&skin, &given, &baked, time) / mesh.bounds().diagonal();
+        assert!(off < 1e-9, "{off:.1e} of the diagonal at {time} s");
+    }
+    let again = skin.bake(&baked).expect("the clip fits");
+    assert_eq!(again, baked, "baking twice replaces");
+}
+
+#[test]
 fn keys_between_uneven_frames_are_at_their_own_times() {
     let (_, skin) = proxy_tube(&ProxyTube {
         rings: 8,

@@ -10,28 +10,31 @@ use glam::DVec3;
 
 use crate::args::SequenceArgs;
 use crate::cmd::{Pace, read_inputs, sampled};
+use crate::examples::unused_name;
 use crate::input_args::Of;
 use crate::matching::{Pair, check, rest_meshes};
+use crate::motion::{FRAMES_PER_SECOND, motion_rate};
 use crate::talk::Talk;
-
-/// Frames per second of meshes that come without.
-pub(crate) const FRAMES_PER_SECOND: f64 = 24.0;
 
 /// Meshes that move, and the file that says what they look like.
 pub(crate) struct ReadAnimation {
     pub(crate) animation: MeshAnimation,
     /// The first file: mesh, attributes, materials; its frames are taken out.
     pub(crate) look: Document,
+    /// Whether each clip is a set of poses, held one after another, and no motion.
+    pub(crate) held: Vec<bool>,
 }
 
 /// Reads clips of one mesh.
 ///
 /// Single meshes make one clip together; of several sequences each is a clip of its own, and they
 /// share the first one's rest mesh. A file that has a skin but no meshes gives what its clips show.
+/// Meshes without a rate may be poses, unless they belong to a motion that is known.
 pub(crate) fn read_animation(
     inputs: &[PathBuf],
     sequence: &SequenceArgs,
     fps: Option<f64>,
+    may_be_poses: bool,
     talk: &Talk,
 ) -> anyhow::Result<ReadAnimation> {
     let single_meshes = |path: &PathBuf| {
@@ -44,13 +47,18 @@ pub(crate) fn read_animation(
     };
     let mut look: Option<Document> = None;
     let mut clips: Vec<MeshClip> = Vec::new();
+    let mut held = Vec::new();
     for group in groups {
         let mut document = read_inputs(group, sequence, talk)?;
-        let found = clips_of(&mut document, &clip_name(group), fps)?;
+        let rate = match may_be_poses {
+            true => motion_rate(group, &document, fps, talk),
+            false => (fps.or(document.frames_per_second)).or(Some(FRAMES_PER_SECOND)),
+        };
+        let found = clips_of(&mut document, &clip_name(group), fps, rate)?;
         if let Some(first) = &look {
             check_same_mesh(first, &document)?;
             let shapes: Vec<&[DVec3]> = (found.iter())
-                .flat_map(|clip| clip.frames.iter().map(Vec::as_slice))
+                .flat_map(|(clip, _)| clip.frames.iter().map(Vec::as_slice))
                 .collect();
             let pair = Pair {
                 meshes: &document.path,
@@ -59,11 +67,13 @@ pub(crate) fn read_animation(
             };
             check(&rest_meshes(first), &shapes, pair, &sequence.matching)?;
         }
-        for clip in found {
+        for (clip, is_held) in found {
+            let is_taken = |name: &str| clips.iter().any(|clip| clip.name == name);
             clips.push(MeshClip {
-                name: unused_name(&clips, clip.name),
+                name: unused_name(clip.name, is_taken),
                 ..clip
             });
+            held.push(is_held);
         }
         look.get_or_insert(document);
     }
@@ -73,25 +83,32 @@ pub(crate) fn read_animation(
     if let Some(skin) = &look.skin {
         animation = animation.with_size(skin.size()?);
     }
-    Ok(ReadAnimation { animation, look })
+    Ok(ReadAnimation {
+        animation,
+        look,
+        held,
+    })
 }
 
-/// The motions of one file.
+/// The motions of one file, and whether each is held poses instead; `rate` is that of its meshes.
 fn clips_of(
     document: &mut Document,
     name: &str,
     fps: Option<f64>,
-) -> anyhow::Result<Vec<MeshClip>> {
+    rate: Option<f64>,
+) -> anyhow::Result<Vec<(MeshClip, bool)>> {
     let path = document.path.display().to_string();
     if !document.frames.is_empty() {
         let frames = std::mem::take(&mut document.frames);
-        return Ok(vec![MeshClip {
-            name: name.to_owned(),
-            frames_per_second: fps
-                .or(document.frames_per_second)
-                .unwrap_or(FRAMES_PER_SECOND),
+        let clip = MeshClip {
+            name: match rate.is_some() || name.contains("poses") {
+                true => name.to_owned(),
+                false => format!("{name}_poses"),
+            },
+            frames_per_second: rate.unwrap_or(1.0),
             frames: frames.into_iter().map(|frame| frame.positions).collect(),
-        }]);
+        };
+        return Ok(vec![(clip, rate.is_none())]);
     }
     let Some(skin) = &document.skin else {
         bail!("{path}: expected a mesh that moves, found a single one");
@@ -108,14 +125,16 @@ fn clips_of(
             .map(|time| skin.evaluate(&skin.sample(clip, time)))
             .collect::<Result<_, _>>()
             .with_context(|| path.clone())?;
-        clips.push(MeshClip {
+        let is_held = fps.is_none() && skin.unbaked(clip).is_held();
+        let clip = MeshClip {
             name: match clip.name.is_empty() {
                 true => name.to_owned(),
                 false => clip.name.clone(),
             },
             frames,
             frames_per_second,
-        });
+        };
+        clips.push((clip, is_held));
     }
     Ok(clips)
 }
@@ -174,18 +193,6 @@ fn check_same_mesh(first: &Document, other: &Document) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// The name, or with a number behind it when a clip has it already.
-fn unused_name(clips: &[MeshClip], name: String) -> String {
-    let is_taken = |name: &String| clips.iter().any(|clip| clip.name == *name);
-    if !is_taken(&name) {
-        return name;
-    }
-    (2..)
-        .map(|number| format!("{name}_{number}"))
-        .find(|name| !is_taken(name))
-        .unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -65,9 +65,14 @@ Examples:
   dermis fit hero.glb --max-influences 2 -o hero_lean.glb --max-error 1.5
   dermis fit examples.npz --method animation-space --delta 0.005 -o skin.glb
   dermis fit examples.npz --method auto --max-bytes-per-vertex 40 -o skin.glb
+  dermis fit examples.npz --method auto --target dermis -o skin.glb
 
 The examples' poses come from the npz file itself, from a clip of --skeleton, or, when the input is
-one skinned glTF file, from its own clips: then the file's own deformation is what is fitted.")]
+one skinned glTF file, from its own clips: then the file's own deformation is what is fitted.
+
+The skin keeps every clip of the rig. Poses that no clip has become one: `examples`, a motion, when something
+says how fast the meshes follow each other (--fps, the file, a point cache) or neighbours are much more alike than
+others; else `poses`, each held for a second.")]
     Fit(Box<FitArgs>),
     /// Fit every method to the same examples and put error, size and speed side by side.
     #[command(after_help = "\
@@ -121,6 +126,17 @@ The way of a project:
   dermis psd check arm.psd.toml
   dermis psd fit arm.psd.toml -o arm_sculpted.glb")]
     Psd(PsdArgs),
+    /// Put clips of other files on a skin, with everything that the skin computes baked in.
+    #[command(after_help = "\
+Examples:
+  dermis bake-clips skin.glb --clips mocap.glb -o played.glb
+  dermis bake-clips skin.glb --clips walk.glb run.glb --replace -o played.glb
+
+Joints, and the sliders of morph targets, are matched by name; what does not match is said. Keys are local
+transforms, as glTF has them, and are taken as they are. Bones and shapes that a skin computes from its joints
+(pseudo-bones, proxy bones, pose space deformation) get keys in the new clips, so that stock players show them;
+the exact model stays in the file.")]
+    BakeClips(BakeClipsArgs),
     /// Evaluate a skin in the poses of a clip, or in poses given by hand.
     #[command(after_help = "\
 Examples:
@@ -535,6 +551,23 @@ pub(crate) enum Up {
     Y,
     /// As in Blender and 3ds Max.
     Z,
+}
+
+/// Arguments of `dermis bake-clips`.
+#[derive(Debug, Args)]
+pub(crate) struct BakeClipsArgs {
+    /// A file with a skin.
+    #[arg(value_name = "SKIN")]
+    pub(crate) skin: PathBuf,
+    /// Files with the clips, .glb or .gltf; with or without meshes.
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    pub(crate) clips: Vec<PathBuf>,
+    /// The skin with its old and new clips, .glb or .gltf.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Let a new clip take the place of an old one that has its name; else it gets a number.
+    #[arg(long)]
+    pub(crate) replace: bool,
 }
 
 /// Arguments of `dermis eval`.

@@ -1,6 +1,6 @@
 //! From files to a set of examples: meshes, and the pose of the skeleton in each.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use dermis::fit::{BoneGuess, BoneOptions, fit_bones};
@@ -13,6 +13,7 @@ use crate::cmd::rig::example_meshes;
 use crate::cmd::{Pace, choose_clip, read_inputs, sampled};
 use crate::input_args::{MatchArgs, Of};
 use crate::matching::{Pair, check_rig, is_other_order, read_beside};
+use crate::motion::{clip_of, motion_rate};
 use crate::talk::Talk;
 
 /// Examples, and what the file around them has that a fit should keep.
@@ -34,6 +35,7 @@ pub(crate) fn prepare_examples(args: &ExampleArgs, talk: &Talk) -> anyhow::Resul
         clip: args.clip.as_deref(),
         fps: args.fps,
         matching: args.sequence.matching,
+        inputs: &args.inputs,
     };
     prepare(
         read_inputs(&args.inputs, &args.sequence, talk)?,
@@ -50,6 +52,8 @@ pub(crate) struct PoseSource<'a> {
     pub(crate) clip: Option<&'a str>,
     pub(crate) fps: Option<f64>,
     pub(crate) matching: MatchArgs,
+    /// Where the meshes come from.
+    pub(crate) inputs: &'a [PathBuf],
 }
 
 /// Puts meshes and poses together.
@@ -117,8 +121,8 @@ fn with_own_poses(
         );
     };
     let poses = document.frame_poses.clone();
-    let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
-    let clips = bake(&skeleton, &poses, fps, talk);
+    let rate = motion_rate(source.inputs, &document, source.fps, talk);
+    let clips = bake(&skeleton, &poses, rate, talk);
     let rig_skin = document.skin.clone();
     Ok((document, skeleton, poses, clips, rig_skin))
 }
@@ -149,8 +153,8 @@ fn with_found_bones(
         .collect();
     let set = found.examples;
     let poses: Vec<Pose> = set.examples().iter().map(|e| e.pose.clone()).collect();
-    let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
-    let clips = bake(set.skeleton(), &poses, fps, talk);
+    let rate = motion_rate(source.inputs, &document, source.fps, talk);
+    let clips = bake(set.skeleton(), &poses, rate, talk);
     Ok((document, set.skeleton().clone(), poses, clips, None))
 }
 
@@ -178,7 +182,15 @@ fn with_skeleton_from(
         bail!("{}: expected a skeleton, found none", path.display());
     };
     let count = document.frames.len();
+    let mut clips = rig_clips(&rig)?;
     let poses = if source.clip.is_none() && rig.frame_poses.len() == count {
+        // No clip has these poses.
+        let rate = source.fps.or(rig.frames_per_second);
+        let rate = motion_rate(source.inputs, &document, rate, talk);
+        for clip in bake(&skeleton, &rig.frame_poses, rate, talk) {
+            let name = unused_name(clip.name, |name| clips.iter().any(|c| c.name == name));
+            clips.push(Clip { name, ..clip });
+        }
         rig.frame_poses.clone()
     } else if source.clip.is_none() && rig.clips.is_empty() && !rig.frame_poses.is_empty() {
         bail!(
@@ -190,16 +202,15 @@ fn with_skeleton_from(
     } else {
         let clip = choose_clip(&rig, source.clip)?;
         let times = frame_times(clip, count, source.fps.or(document.frames_per_second), talk);
-        times
-            .iter()
-            .map(|&time| clip.sample(&skeleton, &[], time))
-            .collect()
+        let pose = |&time: &f64| match &rig.skin {
+            Some(skin) => skin.complete_pose(&skin.sample(clip, time)),
+            None => Ok(clip.sample(&skeleton, &[], time)),
+        };
+        times.iter().map(pose).collect::<Result<_, _>>()?
     };
     take_stored_rest(&mut document, &rig, talk);
     compare_places(&document, &rig, talk);
     take_look(&mut document, &rig);
-    let fps = source.fps.or(document.frames_per_second).unwrap_or(24.0);
-    let clips = bake(&skeleton, &poses, fps, talk);
     let has_weights = rig.mesh.vertex_count() == document.mesh.vertex_count();
     let is_mixed = has_weights && is_other_order(&rig, &document.mesh);
     if is_mixed {
@@ -230,7 +241,7 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
     let sampled = sampled(source.fps, &clips, &skin, &document, Pace::AtKeys)?;
     for (clip, (_, times)) in chosen.iter().zip(sampled) {
         for (k, time) in times.into_iter().enumerate() {
-            let pose = skin.sample(clip, time);
+            let pose = skin.complete_pose(&skin.sample(clip, time))?;
             document.frames.push(dermis_io::Frame {
                 name: format!("{} {k}", clip.name),
                 positions: skin.evaluate(&pose).with_context(|| path.clone())?,
@@ -238,8 +249,27 @@ fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Re
             poses.push(pose);
         }
     }
-    let clips = document.clips.clone();
+    let clips = rig_clips(&document)?;
     Ok((document, skin.skeleton.clone(), poses, clips, Some(skin)))
+}
+
+/// The clips of a rig, for a skin that knows only its bones: what the rig computes has keys in them.
+fn rig_clips(rig: &Document) -> anyhow::Result<Vec<Clip>> {
+    let Some(skin) = &rig.skin else {
+        return Ok(rig.clips.clone());
+    };
+    let baked: Result<Vec<Clip>, _> = rig.clips.iter().map(|clip| skin.bake(clip)).collect();
+    baked.with_context(|| rig.path.display().to_string())
+}
+
+/// The name, or with a number behind it when it is taken.
+pub(crate) fn unused_name(name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(&name) {
+        return name;
+    }
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let mut free = numbered.filter(|name| !is_taken(name));
+    free.next().unwrap_or(name)
 }
 
 /// When the frames of a sequence happen in a clip.
@@ -259,9 +289,14 @@ fn frame_times(clip: &Clip, count: usize, fps: Option<f64>, talk: &Talk) -> Vec<
     }
 }
 
-/// A clip of the examples' poses, or a remark why there can be none.
-pub(crate) fn bake(skeleton: &Skeleton, poses: &[Pose], fps: f64, talk: &Talk) -> Vec<Clip> {
-    match Clip::from_poses("examples", skeleton, poses, fps) {
+/// A clip of the examples' poses, or a remark why there can be none. Without a rate they are poses, no motion.
+pub(crate) fn bake(
+    skeleton: &Skeleton,
+    poses: &[Pose],
+    rate: Option<f64>,
+    talk: &Talk,
+) -> Vec<Clip> {
+    match clip_of("examples", skeleton, poses, rate) {
         Ok(clip) => vec![clip],
         Err(error) => {
             talk.remark(format!(

@@ -13,6 +13,7 @@ mod limits_file;
 mod matching;
 mod memory;
 mod method_args;
+mod motion;
 mod plan;
 mod pose_args;
 mod psd_args;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Rig(args) => cmd::rig::run(args, &talk),
         Command::Pose(args) => cmd::pose::run(args, &talk),
         Command::Psd(args) => cmd::psd::run(args, &talk),
+        Command::BakeClips(args) => cmd::bake_clips::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),
         Command::Stats(args) => cmd::stats::run(args, &talk),
         Command::Bounds(args) => cmd::bounds::run(args, &talk),

@@ -17,7 +17,8 @@ const TARGET: &str = "For auto, rotational-regression, and psd on it";
 /// another method can be refused.
 #[derive(Debug, Args)]
 pub(crate) struct MethodArgs {
-    /// How to fit; auto tries all but mwe and takes the best on held-out examples.
+    /// How to fit; auto tries all but mwe and takes the smallest skin within 5% of the lowest error on held-out
+    /// examples, as --target shows it.
     #[arg(long, value_name = "METHOD", default_value = "ssd", value_parser = method_or_auto())]
     pub(crate) method: String,
     /// Most bones that may move one vertex.
@@ -81,6 +82,14 @@ pub(crate) struct MethodArgs {
     pub(crate) proxy_bones: Option<usize>,
     #[command(flatten)]
     pub(crate) proxies: ProxyArgs,
+    /// What will play the skin: engine for stock glTF players, which show a stand-in of animation-space and
+    /// dual-quaternion, read 4 influences and hold 256 joints; dermis for its own run-time, which shows the exact
+    /// model [default: engine]
+    #[arg(long, value_enum, help_heading = AUTO)]
+    pub(crate) target: Option<PlayerArg>,
+    /// Most morph targets that the engine holds; some old WebGL engines hold 8 [default: 64]
+    #[arg(long, value_name = "N", help_heading = AUTO)]
+    pub(crate) max_morph_targets: Option<usize>,
     /// Largest skin to choose, in bytes per vertex
     #[arg(long, value_name = "BYTES", help_heading = AUTO)]
     pub(crate) max_bytes_per_vertex: Option<f64>,
@@ -119,6 +128,15 @@ pub(crate) enum Target {
     Rms(f64),
     /// An enveloping error, in per cent.
     Enveloping(f64),
+}
+
+/// `--target`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PlayerArg {
+    /// A stock engine.
+    Engine,
+    /// The run-time of dermis.
+    Dermis,
 }
 
 /// `--delta`.

@@ -4,14 +4,14 @@ use anyhow::{Context, bail};
 use dermis::ExampleSet;
 use dermis::fit::{
     AnimSpaceOptions, Budget, Candidates, GlobalSolver, InfluenceChoice, Method,
-    MultiWeightOptions, Prior, ProxyCount, PsdOptions, PseudoBoneOptions, RotationalOptions,
-    Smoothing, SsdOptions,
+    MultiWeightOptions, Player, Prior, ProxyCount, PsdOptions, PseudoBoneOptions,
+    RotationalOptions, Smoothing, SsdOptions,
 };
 use dermis::measure::e_rms_at_enveloping_error;
 
 use crate::examples::Prepared;
 use crate::influences::InfluenceSource;
-use crate::method_args::{Delta, MethodArgs, PriorArg, ProxyArgs, SolverArg, Target};
+use crate::method_args::{Delta, MethodArgs, PlayerArg, PriorArg, ProxyArgs, SolverArg, Target};
 
 /// What `dermis fit` will do.
 #[derive(Debug)]
@@ -71,7 +71,20 @@ impl Plan {
                         ),
                         None => None,
                     },
+                    player: match args.target {
+                        Some(PlayerArg::Dermis) => Player::Dermis,
+                        Some(PlayerArg::Engine) | None => Player::Engine,
+                    },
+                    max_morph_targets: args
+                        .max_morph_targets
+                        .unwrap_or(Budget::default().max_morph_targets),
+                    plain_exact: args.plain_exact,
                 };
+                if budget.player == Player::Dermis && args.max_morph_targets.is_some() {
+                    bail!(
+                        "--max-morph-targets belongs to --target engine: dermis takes any number"
+                    );
+                }
                 budget.check()?;
                 Way::Auto(budget)
             }
@@ -175,6 +188,12 @@ fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
         ("--falloff", args.falloff.is_some(), SHAPES),
         ("--smoothing", args.smoothing.is_some(), SHAPES),
         ("--shape-tolerance", args.shape_tolerance.is_some(), SHAPES),
+        ("--target", args.target.is_some(), AUTO),
+        (
+            "--max-morph-targets",
+            args.max_morph_targets.is_some(),
+            AUTO,
+        ),
         (
             "--max-bytes-per-vertex",
             args.max_bytes_per_vertex.is_some(),
@@ -456,6 +475,14 @@ mod tests {
                 "--method auto --target-error 5%",
                 "--target-error 5%: --method auto takes an E_RMS; a share in per cent is for \
                  rotational-regression",
+            ),
+            (
+                "--target dermis",
+                "--target belongs to --method auto, not to ssd",
+            ),
+            (
+                "--method auto --target dermis --max-morph-targets 8",
+                "--max-morph-targets belongs to --target engine: dermis takes any number",
             ),
             (
                 "--method psd --proxy-bones 30",

@@ -190,23 +190,23 @@ fn bad_input_gets_one_sentence() {
         ),
         (
             "eval two.glb --clip run -o out.npz",
-            &["two.glb", "no clip 'run'", "'poses', 'wave'"],
+            &["two.glb", "no clip 'run'", "'frames', 'wave'"],
         ),
         (
             "eval two.glb -o out.npz",
-            &["two.glb", "several clips", "'poses', 'wave'"],
+            &["two.glb", "several clips", "'frames', 'wave'"],
         ),
         (
             "convert two.glb --clip run out.npz",
-            &["two.glb", "no clip 'run'", "'poses', 'wave'"],
+            &["two.glb", "no clip 'run'", "'frames', 'wave'"],
         ),
         (
             "fit two.glb --clip run -o out.glb",
-            &["two.glb", "no clip 'run'", "'poses', 'wave'"],
+            &["two.glb", "no clip 'run'", "'frames', 'wave'"],
         ),
         (
             "fit no_bones.npz --skeleton two.glb --clip run -o out.glb",
-            &["two.glb", "no clip 'run'", "'poses', 'wave'"],
+            &["two.glb", "no clip 'run'", "'frames', 'wave'"],
         ),
         // Options that cannot be meant.
         (
@@ -365,7 +365,7 @@ fn mistyped_arguments_are_refused_with_a_hint() {
             &["--max-inflences", "--max-influences"],
         ),
         (
-            "eval tube.glb --clip poses --pose rest -o out.obj",
+            "eval tube.glb --clip frames --pose rest -o out.obj",
             &["--clip", "--pose"],
         ),
         (

@@ -423,7 +423,7 @@ fn what_is_wrong_is_said_in_one_sentence() {
         ("bounds arm.glb -o arm.obj", ".glb"),
         ("stats arm.glb --clip sprint", "sprint"),
         (
-            "stats arm.glb --uniform --clip poses",
+            "stats arm.glb --uniform --clip frames",
             "cannot be used with",
         ),
         ("transform arm.glb --scale 0 -o x.glb", "above 0"),

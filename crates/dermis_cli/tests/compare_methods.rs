@@ -28,7 +28,14 @@ fn every_method_has_a_row_and_linear_blending_explains_what_it_made() {
         if has_numbers {
             assert!(number(row, "/nsPerVertex") > 0.0, "timed: {row:#}");
             assert!(number(row, "/cost/bytesPerVertex") > 12.0, "sized: {row:#}");
-            assert!(row["playback"].is_string(), "{row:#}");
+            let plays = row["playback"] == "exact";
+            let in_engines = number(row, "/stockEngines/heldOut/eRms");
+            let of_model = number(row, "/heldOut/eRms");
+            assert_eq!(plays, row["stockEngines"]["shows"] == "theSkin", "{row:#}");
+            assert!(
+                !plays || in_engines == of_model,
+                "what plays is the skin: {row:#}"
+            );
         }
     }
     let error_of = |key: &str| {
@@ -64,7 +71,16 @@ fn the_table_names_what_was_asked_for_and_says_what_it_means() {
     );
     let lowest = "Linear blend skinning has the lowest error on the held-out examples";
     assert!(run.stdout.contains(lowest), "{run:#?}");
+    // What stock engines show of dual quaternions is linear blending with the same weights: exact here.
+    let last_of = |key: &str| {
+        let line = run.stdout.lines().find(|line| line.starts_with(key));
+        let last = line.and_then(|line| line.split_whitespace().last());
+        last.and_then(|word| word.parse::<f64>().ok())
+            .expect("E_RMS there")
+    };
     assert!(run.stdout.contains("needs dermis runtime"), "{run:#?}");
+    assert!(last_of("dual-quaternion ") < 0.01, "{run:#?}");
+    assert_eq!(last_of("ssd "), last_of("dual-quaternion "), "{run:#?}");
     assert_eq!(run.stderr, "", "something is held out: {run:#?}");
 }
 
@@ -89,6 +105,10 @@ fn the_page_shows_table_charts_and_pictures_and_needs_no_other_file() {
     let html = std::fs::read_to_string(scratch.at("page.html")).expect("a page");
     let command = format!("<code>dermis {command}</code>");
     assert!(html.contains(&command), "the command");
+    assert!(
+        html.contains("in stock engines"),
+        "and how well what they show fits"
+    );
     for key in ["ssd", "pseudo-bones", "dual-quaternion"] {
         assert!(html.contains(&format!("<code>{key}</code>")), "row {key}");
         // Two charts of cost, one of examples: a legend entry each.

@@ -174,7 +174,11 @@ fn fitted_characters_play_in_three() {
         let Some(input) = support::data(input) else {
             return;
         };
-        let fit = format!("fit {} -o {output} --hold-out none", quoted(&input));
+        // The hand's poses are no motion, but between them is where players may differ.
+        let fit = format!(
+            "fit {} -o {output} --hold-out none --fps 24",
+            quoted(&input)
+        );
         scratch.dermis(&fit).done();
         let all = scratch.read(output).clips;
         let only = all.first().map(|clip| clip.name.as_str());
@@ -279,7 +283,7 @@ fn three_shows_the_four_largest_of_eight_influences() {
     };
     let scratch = Scratch::new();
     let fit = format!(
-        "fit {} -o hand.glb --max-influences 8 --hold-out none",
+        "fit {} -o hand.glb --max-influences 8 --hold-out none --fps 24",
         quoted(&hand)
     );
     let run = scratch.dermis(&fit).done();

@@ -157,10 +157,11 @@ fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<
     }
     Some(format!(
         "Of those that play in stock glTF players as they are, {} is best, with {}{baked}; of {} \
-         players show an approximation{}.",
+         players show an approximation, with {}{}.",
         other.title,
         short(c.tested().e_rms),
         row.title,
+        short(best.engine.tested().e_rms),
         match best.playback {
             Playback::OwnRuntime => "",
             _ => ", unless the exact form is exported",

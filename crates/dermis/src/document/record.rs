@@ -25,6 +25,12 @@ pub struct SkinRecord {
     /// How far the plain skin in the file is from the exact model, when the two differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<FallbackError>,
+    /// How well the plain skin in the file meets the examples, when it is not the exact model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_training: Option<Measures>,
+    /// How well plain skins that were made without some examples meet those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_held_out: Option<Measures>,
     /// How far each joint went in the poses that the skin was fitted to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<JointStatistics>,
@@ -56,6 +62,8 @@ impl Default for SkinRecord {
             training: None,
             held_out: None,
             fallback: None,
+            plain_training: None,
+            plain_held_out: None,
             joints: Vec::new(),
             limits: Vec::new(),
             bounds: None,

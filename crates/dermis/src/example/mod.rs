@@ -193,6 +193,7 @@ impl ExampleSet {
             skeleton: by.skeleton(&self.skeleton).map_err(rest_error)?,
             examples: self.examples.iter().map(scaled).collect(),
             unit_ball_radius: self.unit_ball_radius * factor,
+            size: self.size * factor,
         })
     }
 

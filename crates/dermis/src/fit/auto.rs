@@ -2,23 +2,30 @@
 //!
 //! Every method is tried with a few numbers of influences, fitted without the held-out examples and
 //! measured on them: error on examples that a fit has seen always favours the model with the most
-//! unknowns. Without a target the lowest error wins, except that a simpler method within two per
-//! cent of it is preferred; with one, the smallest skin that reaches it.
+//! unknowns. What is measured is what the player of the result will show: a stock engine shows only a
+//! stand-in of some skins, which may be worse than a plain skin, and holds only so many joints and morph
+//! targets. The smallest skin within five per cent of the lowest error wins; with an error to reach, the
+//! smallest that reaches it.
 //!
 //! The error of the winner is the least of many, and so a little lower than what the winner would
 //! do on yet other poses. Whoever wants that number too holds examples out of the whole choice.
 
 use std::time::Instant;
 
-use super::report::hold_out;
-use super::{FitError, Method, bad_option};
+use super::report::{HeldOut, hold_out};
+use super::shown::shown_held_out;
+use super::{FitError, Method, bad_option, to_exact_ssd};
 use crate::example::{ExampleSet, Split};
 use crate::measure::{Cost, Measures};
 use crate::progress::Progress;
+use crate::skin::{Skin, VertexProgram};
 
-/// How much larger than the lowest an error may be for a simpler method to be preferred: a
-/// difference that nobody sees and that other examples might turn round.
-const AS_GOOD: f64 = 1.02;
+/// How much larger than the lowest an error may be for a smaller skin to be preferred: a difference that
+/// nobody sees and that other examples might turn round.
+const AS_GOOD: f64 = 1.05;
+
+/// Joints of one skin that stock engines hold: the least among current ones, that of Bevy.
+const MOST_JOINTS: usize = 256;
 
 /// Errors below this `E_RMS` are rounding, and all as good as each other.
 const ROUNDING: f64 = 1e-3;
@@ -36,6 +43,24 @@ pub struct Budget {
     /// The held-out `E_RMS` to reach with as few bytes as possible; above 0, default as low as it
     /// goes.
     pub target_error: Option<f64>,
+    /// What will play the skin; default a stock engine.
+    pub player: Player,
+    /// Most morph targets that an engine shall hold; default 64, the least that current engines take
+    /// (Bevy; many take any number, old WebGL ones 8). The run-time of dermis takes any number.
+    pub max_morph_targets: usize,
+    /// Whether stock engines will get animation space as the linear blend skin that equals it, over more
+    /// joints, as [`exact_ssd`](super::exact_ssd) makes it; default no.
+    pub plain_exact: bool,
+}
+
+/// What plays a skin, and so what of it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Player {
+    /// A stock engine, which knows only plain glTF: see [`Shown`](super::Shown).
+    #[default]
+    Engine,
+    /// The run-time of dermis, or another that knows the exact models.
+    Dermis,
 }
 
 impl Default for Budget {
@@ -44,6 +69,9 @@ impl Default for Budget {
             max_influences: 4,
             max_bytes_per_vertex: None,
             target_error: None,
+            player: Player::Engine,
+            max_morph_targets: 64,
+            plain_exact: false,
         }
     }
 }
@@ -92,14 +120,44 @@ pub struct Candidate {
 /// What a candidate did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
-    /// On examples that the skins had not seen.
+    /// What the player shows, on examples that the skins had not seen: what decides.
     pub held_out: Measures,
+    /// The models themselves on those examples.
+    pub model_held_out: Measures,
     /// Of the first skin.
     pub cost: Cost,
+    /// Bytes of the first skin for each vertex, with what all vertices share: drivers and what places
+    /// proxy bones.
+    pub whole_bytes_per_vertex: f64,
     /// Seconds for all its fits.
     pub seconds: f64,
-    /// Whether it keeps to the budget.
-    pub affordable: bool,
+    /// Why it cannot be chosen; `None` when it can.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// Why a candidate that could be fitted cannot be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// More bytes per vertex than allowed.
+    #[error("too large")]
+    Size,
+    /// More joints than engines hold.
+    #[error("{found} joints, engines take {most}")]
+    Joints {
+        /// How many it has.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// More morph targets than engines hold.
+    #[error("{found} morph targets, engines take {most}")]
+    MorphTargets {
+        /// How many it has.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
 }
 
 /// What was chosen, and from what.
@@ -113,6 +171,8 @@ pub struct Choice {
     pub split: Split,
     /// Whether the target was reached; true without one.
     pub reached: bool,
+    /// For what player the choice was made.
+    pub player: Player,
 }
 
 impl Choice {
@@ -169,19 +229,14 @@ pub fn choose_method(
             let method = method.clone().with_max_influences(count);
             let start = Instant::now();
             let held_out = hold_out(set, &folds, |training| method.fit(set, training, progress));
-            let outcome = match held_out {
+            let tried = held_out.and_then(|held_out| {
+                let mut tried = judge(set, held_out, budget, progress)?;
+                tried.seconds = start.elapsed().as_secs_f64();
+                Ok(tried)
+            });
+            let outcome = match tried {
                 Err(FitError::Stopped) => return Err(FitError::Stopped),
-                Err(error) => Err(error),
-                Ok(held_out) => {
-                    let cost = Cost::of(&held_out.skins[0]);
-                    let limit = budget.max_bytes_per_vertex;
-                    Ok(Tried {
-                        affordable: limit.is_none_or(|limit| cost.bytes_per_vertex <= limit),
-                        held_out: held_out.measured.total,
-                        cost,
-                        seconds: start.elapsed().as_secs_f64(),
-                    })
-                }
+                other => other,
             };
             candidates.push(Candidate { method, outcome });
         }
@@ -192,6 +247,60 @@ pub fn choose_method(
         chosen,
         split,
         reached,
+        player: budget.player,
+    })
+}
+
+/// What the player will show of fits, and whether it can hold them.
+fn judge(
+    set: &ExampleSet,
+    held_out: HeldOut,
+    budget: &Budget,
+    progress: &dyn Progress,
+) -> Result<Tried, FitError> {
+    let skin = &held_out.skins[0];
+    let cost = Cost::of(skin);
+    let shared = (cost.driver_bytes + cost.proxy_bytes) as f64;
+    let shown = match budget.player {
+        Player::Engine => shown_held_out(set, &held_out, budget.plain_exact, progress)?,
+        Player::Dermis => held_out.measured.total.clone(),
+    };
+    let is_large = |limit: f64| cost.bytes_per_vertex > limit;
+    let obstacle = match budget.player {
+        _ if budget.max_bytes_per_vertex.is_some_and(is_large) => Some(Obstacle::Size),
+        Player::Engine => engine_obstacle(skin, budget)?,
+        Player::Dermis => None,
+    };
+    Ok(Tried {
+        held_out: shown,
+        model_held_out: held_out.measured.total.clone(),
+        whole_bytes_per_vertex: cost.bytes_per_vertex + shared / skin.vertex_count().max(1) as f64,
+        cost,
+        seconds: 0.0,
+        obstacle,
+    })
+}
+
+/// What of a skin stock engines have no room for.
+fn engine_obstacle(skin: &Skin, budget: &Budget) -> Result<Option<Obstacle>, FitError> {
+    let is_exact = budget.plain_exact && matches!(skin.program, VertexProgram::Linear(_));
+    let joints = match is_exact {
+        true => to_exact_ssd(skin)?.skeleton.bone_count(),
+        false => skin.skeleton.bone_count(),
+    };
+    let (shapes, most) = (skin.coefficients.len(), budget.max_morph_targets);
+    Ok(if joints > MOST_JOINTS {
+        Some(Obstacle::Joints {
+            found: joints,
+            most: MOST_JOINTS,
+        })
+    } else if shapes > most {
+        Some(Obstacle::MorphTargets {
+            found: shapes,
+            most,
+        })
+    } else {
+        None
     })
 }
 
@@ -226,42 +335,45 @@ fn choose(candidates: &[Candidate], budget: &Budget) -> Result<(usize, bool), Fi
             }),
         };
     }
-    let affordable: Vec<(usize, &Tried)> = fitted().filter(|(_, t)| t.affordable).collect();
-    let lowest = affordable
+    let eligible: Vec<(usize, &Tried)> = fitted().filter(|(_, t)| t.obstacle.is_none()).collect();
+    let lowest = eligible
         .iter()
         .map(|(_, t)| t.held_out.e_rms)
         .min_by(f64::total_cmp);
     let Some(lowest) = lowest else {
-        let least = fitted().map(|(_, t)| t.cost.bytes_per_vertex);
+        return Err(nothing_left(fitted().map(|(_, t)| t)));
+    };
+    let target = budget.target_error.filter(|&target| lowest <= target);
+    let limit = target.unwrap_or(AS_GOOD * lowest.max(ROUNDING));
+    let bytes = |t: &Tried| t.whole_bytes_per_vertex;
+    // Of two of one size the simpler one comes first.
+    let smallest = eligible
+        .iter()
+        .filter(|(_, t)| t.held_out.e_rms <= limit)
+        .min_by(|(a, x), (b, y)| bytes(x).total_cmp(&bytes(y)).then(a.cmp(b)));
+    let (chosen, _) = smallest.expect("the lowest error is within the limit");
+    Ok((*chosen, target.is_some() || budget.target_error.is_none()))
+}
+
+/// Which limit nothing that was tried keeps to.
+fn nothing_left<'a>(tried: impl Iterator<Item = &'a Tried> + Clone) -> FitError {
+    let too_large = |t: &&Tried| t.obstacle == Some(Obstacle::Size);
+    if tried.clone().any(|t| too_large(&t)) {
+        let least = tried.map(|t| t.cost.bytes_per_vertex);
         let least = least.fold(f64::INFINITY, f64::min);
-        return Err(FitError::BadOption {
+        return FitError::BadOption {
             option: "max_bytes_per_vertex",
             problem: format!("the smallest skin that was tried takes {least:.1}"),
-        });
-    };
-    let bytes = |t: &Tried| t.cost.bytes_per_vertex;
-    if let Some(target) = budget.target_error
-        && lowest <= target
-    {
-        let smallest = affordable
-            .iter()
-            .filter(|(_, t)| t.held_out.e_rms <= target)
-            .min_by(|(a, x), (b, y)| bytes(x).total_cmp(&bytes(y)).then(a.cmp(b)));
-        return Ok((smallest.expect("the lowest error is one").0, true));
+        };
     }
-    // The simplest method that is as good, then its smallest form. Candidates of one method stand
-    // together, so the first that is as good names the method.
-    let as_good = |t: &Tried| t.held_out.e_rms <= AS_GOOD * lowest.max(ROUNDING);
-    let simplest = affordable.iter().find(|(_, t)| as_good(t));
-    let key = candidates[simplest.expect("the lowest error is one").0]
-        .method
-        .key();
-    let smallest = affordable
-        .iter()
-        .filter(|(n, t)| as_good(t) && candidates[*n].method.key() == key)
-        .min_by(|(a, x), (b, y)| bytes(x).total_cmp(&bytes(y)).then(a.cmp(b)));
-    let (chosen, _) = smallest.expect("the simplest is one");
-    Ok((*chosen, budget.target_error.is_none()))
+    let first = tried.filter_map(|t| t.obstacle.clone()).next();
+    let reason = first.map_or(String::new(), |obstacle| {
+        format!(" (the first: {obstacle})")
+    });
+    FitError::BadOption {
+        option: "target",
+        problem: format!("stock engines hold none of the skins that were tried{reason}"),
+    }
 }
 
 #[cfg(test)]
@@ -269,7 +381,7 @@ mod tests {
     use super::*;
     use crate::fit::SsdOptions;
     use crate::progress::Silent;
-    use crate::synth::{TubeOptions, tube};
+    use crate::synth::{ArmOptions, TubeOptions, arm, arm_motion, tube};
 
     fn candidate(key: &str, influences: usize, e_rms: f64, bytes: f64, limit: f64) -> Candidate {
         let method = Method::from_key(key).expect("a method");
@@ -296,10 +408,12 @@ mod tests {
         Candidate {
             method: method.with_max_influences(influences),
             outcome: Ok(Tried {
+                model_held_out: held_out.clone(),
                 held_out,
+                whole_bytes_per_vertex: cost.bytes_per_vertex,
                 cost,
                 seconds: 0.0,
-                affordable: bytes <= limit,
+                obstacle: (bytes > limit).then_some(Obstacle::Size),
             }),
         }
     }
@@ -325,9 +439,26 @@ mod tests {
     }
 
     #[test]
-    fn a_simpler_method_as_good_is_preferred_and_then_its_smallest_form() {
+    fn the_smallest_skin_within_five_per_cent_of_the_lowest_error_is_chosen() {
         let found = choose(&list(1e9), &Budget::default());
-        assert_eq!(found, Ok((2, true)), "0.99 and 1.0 are within 2% of 1.005");
+        assert_eq!(
+            found,
+            Ok((2, true)),
+            "1.005 is within 5% of 0.99, and 34 bytes are least"
+        );
+        let mut large = list(1e9);
+        // What all vertices share counts, too.
+        large[2]
+            .outcome
+            .as_mut()
+            .expect("fitted")
+            .whole_bytes_per_vertex = 70.0;
+        let found = choose(&large, &Budget::default());
+        assert_eq!(
+            found,
+            Ok((3, true)),
+            "66 bytes are less than 34 and 36 shared ones"
+        );
     }
 
     #[test]
@@ -369,6 +500,84 @@ mod tests {
         assert_eq!(small, Ok((1, true)), "30 bytes fit into 31");
         let error = choose(&list(10.0), &Budget::default()).expect_err("nothing fits");
         assert!(error.to_string().contains("takes 22.0"), "{error}");
+    }
+
+    /// Animation space twists where linear blending shrinks, and its stand-in shrinks more than a plain fit.
+    #[test]
+    fn engines_choose_by_what_they_show_and_dermis_by_the_model() {
+        let set = arm(&ArmOptions {
+            ring_count: 24,
+            segment_count: 10,
+            poses: arm_motion(16),
+        })
+        .examples;
+        let methods = ["ssd", "animation-space"].map(|key| Method::from_key(key).expect("one"));
+        let choose = |player| {
+            let budget = Budget {
+                player,
+                ..Budget::default()
+            };
+            let choice = choose_method(&set, &Split::EveryNth(4), &methods, &budget, &Silent);
+            choice.expect("an arm can be fitted")
+        };
+        let (engine, dermis) = (choose(Player::Engine), choose(Player::Dermis));
+        assert_eq!(dermis.method().key(), "animation-space", "the exact model");
+        for (shown, exact) in engine.candidates.iter().zip(&dermis.candidates) {
+            let shown = shown.outcome.as_ref().expect("fitted");
+            let exact = exact.outcome.as_ref().expect("fitted");
+            assert_eq!(shown.model_held_out, exact.held_out, "the same models");
+        }
+        let best = engine.tried().held_out.e_rms;
+        for candidate in &engine.candidates {
+            let error = candidate.outcome.as_ref().expect("fitted").held_out.e_rms;
+            let (key, chosen) = (candidate.method.key(), engine.method().key());
+            assert!(
+                best <= 1.05 * error,
+                "{chosen} {best} against {key} {error}"
+            );
+        }
+        let stand_in = engine.candidates[3].outcome.as_ref().expect("fitted");
+        assert!(
+            stand_in.held_out.e_rms > 2.0 * stand_in.model_held_out.e_rms,
+            "engines show the stand-in: {stand_in:?}"
+        );
+    }
+
+    #[test]
+    fn what_engines_cannot_hold_is_not_chosen_for_them() {
+        let set = arm(&ArmOptions {
+            ring_count: 16,
+            segment_count: 8,
+            poses: arm_motion(12),
+        })
+        .examples;
+        let methods = ["ssd", "psd"].map(|key| Method::from_key(key).expect("one"));
+        let choose = |player, max_morph_targets| {
+            let budget = Budget {
+                max_influences: 2,
+                player,
+                max_morph_targets,
+                ..Budget::default()
+            };
+            let choice = choose_method(&set, &Split::EveryNth(4), &methods, &budget, &Silent);
+            choice.expect("an arm can be fitted")
+        };
+        assert_eq!(
+            choose(Player::Engine, 64).method().key(),
+            "psd",
+            "a few shapes"
+        );
+        let few = choose(Player::Engine, 1);
+        assert_eq!(few.method().key(), "ssd", "one shape is not enough");
+        let tried = few.candidates[1].outcome.as_ref().expect("fitted");
+        let obstacle = tried.obstacle.clone().expect("too many shapes");
+        let text = obstacle.to_string();
+        assert!(text.ends_with("morph targets, engines take 1"), "{text}");
+        assert_eq!(
+            choose(Player::Dermis, 1).method().key(),
+            "psd",
+            "no such limit"
+        );
     }
 
     #[test]

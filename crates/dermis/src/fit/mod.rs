@@ -15,13 +15,14 @@ mod pseudo_bones;
 mod reach;
 mod report;
 mod rotational;
+mod shown;
 mod ssd;
 mod tetrahedron;
 mod under_determined;
 mod unit_size;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
-pub use auto::{Budget, Candidate, Choice, Tried, choose_method};
+pub use auto::{Budget, Candidate, Choice, Obstacle, Player, Tried, choose_method};
 pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use decompose::{
     BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, KnownRig,
@@ -45,6 +46,7 @@ pub use rotational::{
     FullRegression, PoissonSolver, ProxyCount, ProxySummary, RotationalOptions,
     fit_full_regression, fit_rotational_regression, proxy_summary,
 };
+pub use shown::{ENGINE_INFLUENCES, EngineReport, Shown, engine_report};
 pub use ssd::{Candidates, SsdOptions, fit_ssd};
 
 use unit_size::at_unit_size;

@@ -68,6 +68,15 @@ impl HeldOut {
         &self.skins[answer.map_or(0, |&(_, skin)| skin)]
     }
 
+    /// Every skin, and the examples that it has not seen and answers for.
+    pub(super) fn folds(&self) -> impl Iterator<Item = (&Skin, Vec<usize>)> {
+        let answered = |number: usize| {
+            let own = self.answers.iter().filter(move |(_, skin)| *skin == number);
+            own.map(|&(k, _)| k).collect()
+        };
+        (self.skins.iter().enumerate()).map(move |(number, skin)| (skin, answered(number)))
+    }
+
     /// True when an example was kept from the skin that answers for it.
     pub fn contains(&self, example: usize) -> bool {
         self.answers.iter().any(|(k, _)| *k == example)

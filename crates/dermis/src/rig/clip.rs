@@ -177,6 +177,15 @@ impl Channel {
         }
     }
 
+    /// How it moves between two keys.
+    pub fn interpolation(&self) -> Interpolation {
+        match self {
+            Self::Translation(_, keys) | Self::Scale(_, keys) => keys.interpolation,
+            Self::Rotation(_, keys) => keys.interpolation,
+            Self::Coefficients(_, keys) => keys.interpolation,
+        }
+    }
+
     /// The bone that moves, or `None` for coefficients.
     pub fn bone(&self) -> Option<BoneId> {
         match self {
@@ -292,7 +301,8 @@ impl Clip {
         (locals, coefficients)
     }
 
-    /// How many whole frames there are from the first key to the last, both included.
+    /// How many whole frames there are from the first key to the last, both included; of a clip of held poses, as
+    /// [`Clip::from_held_poses`] makes it, without the end of the last pose, which shows nothing new.
     ///
     /// # Errors
     /// [`RigError::BadRate`] and [`RigError::TooManyFrames`].
@@ -305,6 +315,7 @@ impl Clip {
         // Counted as a real number: what two keys and a rate ask for may be more than an integer holds.
         let frames = ((self.end() - self.start()) * frames_per_second).round() + 1.0;
         match frames <= MOST_FRAMES as f64 {
+            true if self.ends_held() => Ok((frames as usize - 1).max(1)),
             true => Ok(frames as usize),
             false => Err(RigError::TooManyFrames {
                 clip: self.name.clone(),
@@ -315,7 +326,7 @@ impl Clip {
         }
     }
 
-    /// Times of whole frames from the first key to the last, both included.
+    /// Times of whole frames from the first key to the last; as many as [`Clip::frame_count`] says.
     ///
     /// # Errors
     /// As [`Clip::frame_count`].
@@ -325,6 +336,67 @@ impl Clip {
         Ok((0..self.frame_count(frames_per_second)?)
             .map(time)
             .collect())
+    }
+
+    /// Whether nothing moves between keys: poses that are shown one after another, no motion.
+    pub fn is_held(&self) -> bool {
+        let is_step = |channel: &Channel| channel.interpolation() == Interpolation::Step;
+        !self.channels.is_empty() && self.channels.iter().all(is_step)
+    }
+
+    /// Whether the poses are held and the last key only repeats the one before, to say how long that is shown.
+    fn ends_held(&self) -> bool {
+        fn repeats<T: PartialEq>(keys: &Keys<T>, end: f64) -> bool {
+            match &keys.values[..] {
+                [.., before, last] => keys.times.last() == Some(&end) && before == last,
+                _ => false,
+            }
+        }
+        let end = self.end();
+        self.is_held()
+            && self.channels.iter().all(|channel| match channel {
+                Channel::Translation(_, keys) | Channel::Scale(_, keys) => repeats(keys, end),
+                Channel::Rotation(_, keys) => repeats(keys, end),
+                Channel::Coefficients(_, keys) => repeats(keys, end),
+            })
+    }
+
+    /// What the clip shows at some rising times, each held until the next.
+    pub fn held_at(&self, times: &[f64]) -> Self {
+        fn held<T: Blend>(keys: &Keys<T>, times: &[f64]) -> Keys<T> {
+            let values: Vec<T> = times.iter().filter_map(|&t| sample_keys(keys, t)).collect();
+            Keys {
+                interpolation: Interpolation::Step,
+                // A channel without keys stays without.
+                times: times[..values.len()].to_vec(),
+                values,
+            }
+        }
+        let channel = |channel: &Channel| match channel {
+            Channel::Translation(bone, keys) => Channel::Translation(*bone, held(keys, times)),
+            Channel::Scale(bone, keys) => Channel::Scale(*bone, held(keys, times)),
+            Channel::Rotation(bone, keys) => Channel::Rotation(*bone, held(keys, times)),
+            Channel::Coefficients(first, keys) => Channel::Coefficients(*first, held(keys, times)),
+        };
+        Self {
+            name: self.name.clone(),
+            channels: self.channels.iter().map(channel).collect(),
+        }
+    }
+
+    /// A clip of poses that have nothing to do with each other: each is held for a second, and nothing is
+    /// shown between them. A last key a second after the last pose says so for that one, too.
+    ///
+    /// # Errors
+    /// As [`Clip::from_poses`].
+    pub fn from_held_poses(
+        name: impl Into<String>,
+        skeleton: &Skeleton,
+        poses: &[Pose],
+    ) -> Result<Self, RigError> {
+        let clip = Self::from_poses(name, skeleton, poses, 1.0)?;
+        let seconds: Vec<f64> = (0..=poses.len()).map(|k| k as f64).collect();
+        Ok(clip.held_at(&seconds))
     }
 
     /// The times of all keys in rising order, in seconds: each once, where those of several channels
@@ -645,6 +717,31 @@ mod tests {
         }
         assert_eq!(clip(1e9).frame_count(1e-6), Ok(1001), "slowly enough");
         assert_eq!(clip(0.0).frame_count(1e300), Ok(1), "one key is one frame");
+    }
+
+    #[test]
+    fn unrelated_poses_are_held_for_a_second_each() {
+        let skeleton = one_bone();
+        let at = |x: f64| Pose::new(vec![DAffine3::from_translation(DVec3::X * x)]);
+        let poses = [at(1.0), at(5.0), at(2.0)];
+        let clip = Clip::from_held_poses("poses", &skeleton, &poses).expect("rigid poses");
+        assert!(clip.is_held(), "nothing moves between them");
+        assert_eq!(clip.end(), 3.0, "the last one is shown for a second, too");
+        for (k, pose) in poses.iter().enumerate() {
+            for part in [0.0, 0.5, 0.999] {
+                let found = clip.sample(&skeleton, &[], k as f64 + part);
+                assert_eq!(&found, pose, "{part} s after pose {k} began");
+            }
+        }
+        assert_eq!(clip.key_rate(), Some(1.0), "one a second");
+        assert_eq!(clip.frame_times(1.0), [0.0, 1.0, 2.0], "each pose once");
+        let motion = Clip::from_poses("motion", &skeleton, &poses, 1.0).expect("rigid poses");
+        assert!(!motion.is_held(), "a motion has something between its keys");
+        assert_eq!(
+            motion.frame_times(1.0),
+            [0.0, 1.0, 2.0],
+            "its last key is a frame"
+        );
     }
 
     #[test]

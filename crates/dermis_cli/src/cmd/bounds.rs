@@ -59,7 +59,7 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let mut document = read_upright(&args.skin, &args.up, talk)?;
     if args.output.is_some() && document.skin.is_some() {
         // Poses of frames will be played as a clip, with what lies between them.
-        legal::frames_to_clip(&mut document)?;
+        legal::frames_to_clip(&mut document, talk)?;
     }
     let skin = skin_of(&document)?.clone();
     if skin.vertex_count() == 0 {
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         if args.limits.is_some() {
             kept.limits.clone_from(&limits);
         }
-        legal::write(&document, output)?;
+        legal::write(&document, output, talk)?;
         talk.remark(format!("wrote {}", output.display()));
     }
     talk.clear();

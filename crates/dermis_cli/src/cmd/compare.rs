@@ -151,7 +151,13 @@ fn add_skins(
     let mut written = Vec::new();
     for (row, compared) in comparison.compared() {
         let path = folder.join(format!("{}.glb", row.label));
-        let document = skin_document(prepared, &row.method, &compared.report, false, talk)?;
+        let document = skin_document(
+            prepared,
+            &row.method,
+            &compared.report,
+            &compared.engine,
+            talk,
+        )?;
         match files.add_document(&path, &document, &WriteOptions::default()) {
             Ok(names) => written.extend(names),
             Err(IoError::Content { fault, .. }) => {

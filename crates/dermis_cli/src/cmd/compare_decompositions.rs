@@ -22,8 +22,9 @@ pub(super) fn run(args: &CompareArgs, bone_count: usize, talk: &Talk) -> anyhow:
         eigen_rank: args.rank.unwrap_or(defaults.eigen_rank),
     };
     let inputs = &args.examples;
-    let ReadAnimation { animation, look } =
-        read_animation(&inputs.inputs, &inputs.sequence, inputs.fps, talk)?;
+    let ReadAnimation {
+        animation, look, ..
+    } = read_animation(&inputs.inputs, &inputs.sequence, inputs.fps, false, talk)?;
     let found = compare_decompositions(&animation, &options, &Decomposer::all(), talk)
         .with_context(|| look.path.display().to_string())?;
     let failed = (found.rows.iter())

@@ -1,12 +1,12 @@
 //! `dermis convert`: one format to another.
 
 use anyhow::{Context, bail};
-use dermis::Clip;
 use dermis_io::{Document, Format, Frame, PlyEncoding, WriteOptions};
 
 use super::{Pace, check_faces, choose_clip, read_inputs, sampled};
 use crate::Outcome;
 use crate::args::{ConvertArgs, Ply};
+use crate::motion::{clip_of, motion_rate};
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -17,10 +17,10 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let format = Format::of(output)?;
     let mut document = read_inputs(inputs, &args.sequence, talk)?;
     check_faces(&document, output)?;
-    if let Some(fps) = args.fps {
-        document.frames_per_second = Some(fps);
-    }
+    document.frames_per_second = args.fps.or(document.frames_per_second);
     if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
+        // Only a clip has to know: what nobody said stays unsaid in other files.
+        document.frames_per_second = motion_rate(inputs, &document, args.fps, talk);
         prepare_for_gltf(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
         bake_clip(&mut document, args.clip.as_deref(), args.fps, talk)?;
@@ -59,9 +59,9 @@ fn prepare_for_gltf(
     } else if let Some(skin) = &document.skin
         && !document.frames.is_empty()
     {
-        let fps = document.frames_per_second.unwrap_or(24.0);
         if !document.frame_poses.is_empty() {
-            let clip = Clip::from_poses("poses", &skin.skeleton, &document.frame_poses, fps)
+            let rate = document.frames_per_second;
+            let clip = clip_of("frames", &skin.skeleton, &document.frame_poses, rate)
                 .with_context(|| document.path.display().to_string())?;
             document.clips.push(clip);
             // Spheres were made for other clips.
@@ -88,12 +88,12 @@ fn keep_frames_only(document: &mut Document) {
 fn bake_clip(
     document: &mut Document,
     name: Option<&str>,
-    fps: Option<f64>,
+    asked: Option<f64>,
     talk: &Talk,
 ) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
     let skin = super::skin_of(document)?;
-    let sampled = sampled(fps, &[&clip], skin, document, Pace::Even)?;
+    let sampled = sampled(asked, &[&clip], skin, document, Pace::Even)?;
     let (fps, times) = sampled.into_iter().next().context("one clip is sampled")?;
     let mut frames = Vec::new();
     let mut poses = Vec::new();
@@ -106,8 +106,9 @@ fn bake_clip(
         });
         poses.push(pose);
     }
+    // Poses that are held stay poses.
+    document.frames_per_second = asked.or((!skin.unbaked(&clip).is_held()).then_some(fps));
     document.frames = frames;
     document.frame_poses = poses;
-    document.frames_per_second = Some(fps);
     Ok(())
 }

@@ -83,8 +83,18 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     for path in std::iter::once(&args.output).chain(&args.report) {
         check_place(path)?;
     }
-    let ReadAnimation { animation, look } =
-        read_animation(&args.inputs, &args.sequence, args.fps, talk)?;
+    let ReadAnimation {
+        animation,
+        look,
+        held,
+    } = read_animation(
+        &args.inputs,
+        &args.sequence,
+        args.fps,
+        // The rig of --keep has the motion.
+        args.keep.is_none(),
+        talk,
+    )?;
     if args.keep.is_none() {
         super::check_faces(&look, &args.output)?;
     }
@@ -109,7 +119,12 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         };
         to_playable(&found.skin, &clips, &options)
     };
-    let (unreduced, playable) = (playable(0.0)?, playable(key_tolerance)?);
+    let unreduced = playable(0.0)?;
+    let playable = match held.contains(&true) {
+        // Keys of poses that are held cannot be left out: nothing lies between them.
+        true => with_held_poses(unreduced.clone(), &animation, &held),
+        false => playable(key_tolerance)?,
+    };
     let bytes = |playable: &Playable| -> anyhow::Result<usize> {
         let document = document(playable, look.clone());
         let bytes = dermis_io::gltf::to_glb(&document, &Default::default());
@@ -333,6 +348,20 @@ fn written_error(animation: &MeshAnimation, playable: &Playable) -> anyhow::Resu
         }
     }
     Ok(animation.e_rms(shown.iter().map(Vec::as_slice)))
+}
+
+/// Makes clips of poses what they are: nothing between the poses, each shown as long as the others.
+fn with_held_poses(mut playable: Playable, animation: &MeshAnimation, held: &[bool]) -> Playable {
+    for ((motion, clip), _) in (animation.clips().iter())
+        .zip(&mut playable.clips)
+        .zip(held)
+        .filter(|(_, held)| **held)
+    {
+        let time = |frame| frame as f64 / motion.frames_per_second;
+        let times: Vec<f64> = (0..=motion.frames.len()).map(time).collect();
+        *clip = clip.held_at(&times);
+    }
+    playable
 }
 
 /// The error of as many singular values as the bones have columns.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use dermis::compare::{CompareOptions, compare};
-use dermis::fit::{Method, SsdOptions};
+use dermis::fit::{Method, SsdOptions, engine_report};
 use dermis::synth::{ArmOptions, arm};
 use dermis::{Clip, Pose, Split};
 use dermis_io::{Document, Frame, Transaction, WriteOptions};
@@ -37,12 +37,13 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         command: report::command_line(),
     };
     let fitted = job.fit(talk)?;
+    let engine = engine_report(set, &fitted, false, talk)?;
     let chosen = choose_examples(&fitted);
     let worst: Vec<Shown> = chosen.into_iter().take(1).collect();
     let picture = picture_rows(&job, &fitted, &worst, 640, talk)?
         .remove(0)
         .to_png()?;
-    let html = report::html(&job, &fitted, talk)?;
+    let html = report::html(&job, &fitted, &engine, talk)?;
     let methods = Method::all(SsdOptions::default().max_influences);
     let comparison = compare(set, &job.split, &methods, &CompareOptions::default(), talk)?;
     let compared = report::compare_html(&prepared, &comparison, job.up, &job.command, talk)?;
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         "compare.html",
     ];
     let [examples, skin, page, png, others] = names.map(|name| args.folder.join(name));
-    let document = skin_document(&prepared, job.method(), &fitted, false, talk)?;
+    let document = skin_document(&prepared, job.method(), &fitted, &engine, talk)?;
     let mut files = Transaction::new();
     files.add_document(&examples, &prepared.look, &WriteOptions::default())?;
     files.add_document(&skin, &document, &WriteOptions::default())?;
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
          {:<32} the worst pose it was not shown: look at the forearm, which collapses\n\
          {:<32} the skin with its clip: drop it into any glTF viewer\n\
          {:<32} the examples, for: dermis fit {} -o again.glb",
-        report::table(&job, &fitted),
+        report::table(&job, &fitted, &engine),
         report::compare_table(set, &comparison),
         others.display(),
         page.display(),

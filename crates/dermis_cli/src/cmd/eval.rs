@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use dermis::mesh::DrawMesh;
-use dermis::{Pose, Skin, TriMesh};
+use dermis::{Clip, Pose, Skin, TriMesh};
 use dermis_io::{Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
@@ -80,9 +80,14 @@ fn named_poses(
 fn frame_rate(args: &EvalArgs, document: &Document) -> Option<f64> {
     let clip = choose_clip(document, args.clip.as_deref()).ok();
     let of_clip = clip.filter(|_| args.pose.is_empty());
-    args.fps
-        .or_else(|| of_clip.map(|clip| sampling_rate(None, clip, document.skin.as_ref())))
-        .or(document.frames_per_second)
+    let skin = document.skin.as_ref();
+    // Poses that are held are no motion.
+    let is_held = |clip: &Clip| skin.map_or(clip.is_held(), |skin| skin.unbaked(clip).is_held());
+    args.fps.or_else(|| match of_clip {
+        Some(clip) if is_held(clip) => None,
+        Some(clip) => Some(sampling_rate(None, clip, skin)),
+        None => document.frames_per_second,
+    })
 }
 
 /// The frames with what a file of theirs can say beside them.

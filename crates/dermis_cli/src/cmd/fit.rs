@@ -4,7 +4,8 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use dermis::fit::{
-    Choice, FitReport, Method, ProxyCount, choose_method, evaluate_fit, exact_ssd, plain_fallback,
+    Choice, EngineReport, FitReport, Method, ProxyCount, Shown, choose_method, engine_report,
+    evaluate_fit,
 };
 use dermis::rig::joint_statistics;
 use dermis::skin::DualQuaternionProgram;
@@ -18,9 +19,6 @@ use crate::method_args::Target;
 use crate::plan::{Plan, Resolved};
 use crate::report::{self, short};
 use crate::talk::{Talk, plural};
-
-/// Influences that every player reads.
-const PLAIN_INFLUENCES: usize = 4;
 
 pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
@@ -50,13 +48,14 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         command: report::command_line(),
     };
     let fitted = job.fit(talk)?;
+    let engine = engine_report(set, &fitted, plain_exact, talk)?;
     // Pictures take a while, and who stops them wants no skin either.
     let page = match &args.report {
-        Some(path) => Some((path, report::html(&job, &fitted, talk)?)),
+        Some(path) => Some((path, report::html(&job, &fitted, &engine, talk)?)),
         None => None,
     };
     talk.check_stopped()?;
-    let skin = skin_document(&prepared, job.method(), &fitted, plain_exact, talk)?;
+    let skin = skin_document(&prepared, job.method(), &fitted, &engine, talk)?;
     let mut files = Transaction::new();
     let skin_files = files.add_document(&args.output, &skin, &WriteOptions::default())?;
     if let Some((path, page)) = page {
@@ -66,8 +65,8 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     talk.clear();
     let mut out = std::io::stdout().lock();
     let text = match args.json {
-        true => report::json(&job, &fitted)?,
-        false => report::table(&job, &fitted),
+        true => report::json(&job, &fitted, &engine)?,
+        false => report::table(&job, &fitted, &engine),
     };
     writeln!(out, "{text}").context("standard output cannot be written")?;
     talk.remark_written(&skin_files);
@@ -117,19 +116,15 @@ impl FitJob<'_> {
 }
 
 /// The file that holds a fitted skin: the model itself, and what stock players show of it.
-///
-/// With `plain_exact` animation space becomes the linear blend skin that equals it.
 pub(crate) fn skin_document(
     prepared: &Prepared,
     method: &Method,
     fitted: &FitReport,
-    plain_exact: bool,
+    engine: &EngineReport,
     talk: &Talk,
 ) -> anyhow::Result<Document> {
-    let mut fallback_error = None;
-    let (skin, fallback) = match &fitted.skin.program {
-        VertexProgram::Linear(_) if plain_exact => {
-            let exact = exact_ssd(&fitted.skin, &poses(prepared))?;
+    let (skin, fallback) = match &engine.shown {
+        Shown::Exact(exact) => {
             talk.remark(format!(
                 "note: the exact form for stock players has {} more joints and up to {} influences \
                  per vertex",
@@ -144,25 +139,18 @@ pub(crate) fn skin_document(
                     100.0 * exact.max_error
                 ));
             }
-            (exact.skin, None)
+            (exact.skin.clone(), None)
         }
-        VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => {
-            // Shapes come on top of the stand-in as they do on the skin itself.
-            let below = fitted.skin.without_drivers();
-            let plain = plain_fallback(&below, &poses(prepared), PLAIN_INFLUENCES, talk)?;
+        Shown::StandIn { fallback, .. } => {
             talk.remark(format!(
                 "note: stock players show linear blend skinning, {:.3}% of the size away from the \
                  skin in the examples' poses (root mean square; at most {:.2}%)",
-                100.0 * plain.rms_error,
-                100.0 * plain.max_error
+                100.0 * fallback.rms_error,
+                100.0 * fallback.max_error
             ));
-            fallback_error = Some(FallbackError {
-                rms: plain.rms_error,
-                max: plain.max_error,
-            });
-            (fitted.skin.clone(), Some(plain.program))
+            (fitted.skin.clone(), Some(fallback))
         }
-        _ => (fitted.skin.clone(), None),
+        Shown::Itself | Shown::FourWeights(_) => (fitted.skin.clone(), None),
     };
     let look = &prepared.look;
     let mut document = Document {
@@ -171,14 +159,23 @@ pub(crate) fn skin_document(
         draw: look.draw.clone(),
         materials: look.materials.clone(),
         skin: None,
-        fallback,
+        fallback: match fitted.skin.program {
+            // Its weights are those of its stand-in.
+            VertexProgram::DualQuaternion(_) => None,
+            _ => fallback.map(|plain| plain.program.clone()),
+        },
         clips: prepared.clips.clone(),
         record: Some(SkinRecord {
             generator: format!("dermis {}", env!("CARGO_PKG_VERSION")),
             method: method.key().to_owned(),
             training: Some(fitted.overall.total.clone()),
             held_out: fitted.held_out.as_ref().map(|h| h.measured.total.clone()),
-            fallback: fallback_error,
+            fallback: fallback.map(|plain| FallbackError {
+                rms: plain.rms_error,
+                max: plain.max_error,
+            }),
+            plain_training: fallback.map(|_| engine.overall.clone()),
+            plain_held_out: fallback.and(engine.held_out.clone()),
             joints: joint_statistics(prepared.set.skeleton(), &poses(prepared)),
             ..SkinRecord::default()
         }),

@@ -345,6 +345,16 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
                 record.generator
             ),
         )?;
+        if record.plain_training.is_some() {
+            row(
+                "stock engines",
+                format!(
+                    "show a stand-in, {} overall, {} held out",
+                    error(&record.plain_training),
+                    error(&record.plain_held_out)
+                ),
+            )?;
+        }
     }
     let bounds = info.dermis_skin.as_ref().and_then(|r| r.bounds.as_ref());
     if let Some(bounds) = bounds {

@@ -9,6 +9,8 @@ use dermis::{Clip, Pose, Skin};
 use dermis_io::{AssumedPoses, Document, Format};
 
 use crate::limits_file;
+use crate::motion::{clip_of, motion_rate};
+use crate::talk::Talk;
 
 /// Longest time between two poses that a clip is seen in, in seconds.
 const STEP: f64 = 1.0 / 60.0;
@@ -163,19 +165,19 @@ pub(super) fn check_output(output: Option<&Path>) -> anyhow::Result<()> {
 }
 
 /// Writes a document that has a skin.
-pub(super) fn write(document: &Document, output: &Path) -> anyhow::Result<()> {
+pub(super) fn write(document: &Document, output: &Path, talk: &Talk) -> anyhow::Result<()> {
     let mut document = document.clone();
-    frames_to_clip(&mut document)?;
+    frames_to_clip(&mut document, talk)?;
     dermis_io::write(output, &document, &dermis_io::WriteOptions::default())?;
     Ok(())
 }
 
 /// Turns the poses of frames into a clip, for files that have a skin and no frames beside it.
-pub(super) fn frames_to_clip(document: &mut Document) -> anyhow::Result<()> {
+pub(super) fn frames_to_clip(document: &mut Document, talk: &Talk) -> anyhow::Result<()> {
     let skin = document.skin.as_ref().context("the file has a skin")?;
     if !document.frame_poses.is_empty() {
-        let fps = document.frames_per_second.unwrap_or(24.0);
-        let clip = Clip::from_poses("poses", &skin.skeleton, &document.frame_poses, fps)?;
+        let rate = motion_rate(&[], document, None, talk);
+        let clip = clip_of("frames", &skin.skeleton, &document.frame_poses, rate)?;
         document.clips.push(clip);
     }
     document.frames.clear();

@@ -1,5 +1,6 @@
 //! One file per command: checks the arguments, calls the library, prints the result.
 
+pub(crate) mod bake_clips;
 pub(crate) mod bench;
 mod bench_against;
 mod bench_frame;

@@ -14,6 +14,7 @@ use crate::Outcome;
 use crate::args::{Joints, PoseArgs};
 use crate::input_args::Of;
 use crate::matching::{Pair, check_and_reorder, read_beside, rest_meshes};
+use crate::motion::motion_rate;
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         check_faces(&document, output)?;
     }
     let skin = skin_of(&document)?;
-    let targets = targets(args, &document, talk)?;
+    let (targets, rate) = targets(args, &document, talk)?;
     let options = PoseOptions {
         joints: match args.joints {
             Joints::Free => JointFreedom::Free,
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         .with_context(in_skin)?;
     talk.check_stopped()?;
     if let Some(output) = &args.output {
-        let result = posed_document(args, &document, &targets, &found, talk)?;
+        let result = posed_document(args, &document, (&targets, rate), &found, talk)?;
         dermis_io::write(output, &result, &WriteOptions::default())?;
     }
     talk.clear();
@@ -81,9 +82,17 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The meshes to match: the frames of a sequence, or a single mesh.
-fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<Frame>> {
+/// The meshes to match, the frames of a sequence or a single mesh, and how fast they play if they are a motion.
+fn targets(
+    args: &PoseArgs,
+    skin: &Document,
+    talk: &Talk,
+) -> anyhow::Result<(Vec<Frame>, Option<f64>)> {
     let read = read_inputs(&args.to, &args.sequence, talk)?;
+    let rate = match read.frames.is_empty() {
+        true => args.fps,
+        false => motion_rate(&args.to, &read, args.fps, talk),
+    };
     let mut frames = match read.frames.is_empty() {
         true => vec![Frame {
             name: read
@@ -115,13 +124,13 @@ fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<
     };
     let matching = &args.sequence.matching;
     check_and_reorder(&rest_meshes(skin), &mut frames, pair, matching, talk)?;
-    Ok(frames)
+    Ok((frames, rate))
 }
 
 fn posed_document(
     args: &PoseArgs,
     document: &Document,
-    targets: &[Frame],
+    (targets, rate): (&[Frame], Option<f64>),
     found: &[PoseFit],
     talk: &Talk,
 ) -> anyhow::Result<Document> {
@@ -136,20 +145,30 @@ fn posed_document(
     if Format::of(output)? == Format::Npz {
         result.frames = targets.to_vec();
         result.frame_poses = poses;
+        result.frames_per_second = rate;
         return Ok(result);
     }
-    let fps = args.fps.or(document.frames_per_second).unwrap_or(24.0);
-    match Clip::from_poses("posed", &skin.skeleton, &poses, fps) {
+    let clip = match rate {
+        Some(fps) => Clip::from_poses("posed", &skin.skeleton, &poses, fps),
+        None => Clip::from_held_poses("posed", &skin.skeleton, &poses),
+    };
+    match clip {
         Ok(clip) => result.clips.insert(0, clip),
         Err(error) => bail!(
             "{}: these poses cannot be written as a clip: {error}; write them as .npz",
             output.display()
         ),
     }
-    talk.remark(format!(
-        "clip 'posed' has {} at {fps} per second",
-        plural(poses.len(), "frame")
-    ));
+    talk.remark(match rate {
+        Some(fps) => format!(
+            "clip 'posed' has {} at {fps} per second",
+            plural(poses.len(), "frame")
+        ),
+        None => format!(
+            "clip 'posed' shows {}, a second each",
+            plural(poses.len(), "pose")
+        ),
+    });
     Ok(result)
 }
 

@@ -20,6 +20,7 @@ use crate::args::RigArgs;
 use crate::examples::bake;
 use crate::input_args::{MatchArgs, Of};
 use crate::matching::{Pair, check, check_joints, read_beside, rest_meshes};
+use crate::motion::motion_rate;
 use crate::talk::{Talk, plural};
 
 /// A vertex with at least this share of one bone belongs to its core.
@@ -203,10 +204,9 @@ fn rigged_document(
         .iter()
         .map(|example| example.pose.clone())
         .collect();
-    let fps = args.fps.or(document.frames_per_second).unwrap_or(24.0);
     let mut result = Document {
         skin: Some(skin),
-        frames: Vec::new(),
+        frames_per_second: args.fps.or(document.frames_per_second),
         ..document
     };
     if format == Format::Npz {
@@ -217,7 +217,9 @@ fn rigged_document(
         result.frames = examples.iter().map(frame).collect();
         result.frame_poses = poses;
     } else {
-        result.clips = bake(found.examples.skeleton(), &poses, fps, talk);
+        let rate = motion_rate(&args.inputs, &result, args.fps, talk);
+        result.frames.clear();
+        result.clips = bake(found.examples.skeleton(), &poses, rate, talk);
     }
     result
 }

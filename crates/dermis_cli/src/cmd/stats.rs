@@ -63,7 +63,7 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         }
         record.joints = known.joints.into_iter().map(|j| j.statistics).collect();
         record.limits = known.limits;
-        legal::write(&document, output)?;
+        legal::write(&document, output, talk)?;
         talk.remark(format!("wrote {}", output.display()));
     }
     writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     let mut document = read_upright(&args.input, &args.up, talk)?;
     if is_gltf && document.skin.is_some() {
         // A glTF file of a skin has clips, not frames.
-        legal::frames_to_clip(&mut document)?;
+        legal::frames_to_clip(&mut document, talk)?;
     }
     let in_file = || args.input.display().to_string();
     let subdivided = document.subdivided(&options).with_context(in_file)?;

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &TransformArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     super::remark_left_out(&moved, format, talk);
     if matches!(format, Format::Glb | Format::Gltf) && moved.skin.is_some() {
         // A glTF file of a skin has clips, not frames.
-        super::legal::frames_to_clip(&mut moved)?;
+        super::legal::frames_to_clip(&mut moved, talk)?;
     }
     talk.check_stopped()?;
     dermis_io::write(&args.output, &moved, &WriteOptions::default())?;

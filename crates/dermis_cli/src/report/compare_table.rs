@@ -9,7 +9,7 @@ use dermis::measure::Measures;
 use serde_json::{Value, json};
 
 use super::proxies;
-use super::table::{enveloping, rig_remarks, short};
+use super::table::{engine_json, enveloping, rig_remarks, short};
 
 /// One line per method, then what the numbers say.
 pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
     let labels = comparison.rows.iter().map(|row| row.label.len());
     let width = labels.max().unwrap_or(0).max(15) + 1;
     line(format_args!(
-        "{:<width$}{:>9}{:>9}{:>15}{:>15}{:>10}{:>10}{:>8}{:>8}{:>9}{:>9}{:>8}{:>9}  {}",
+        "{:<width$}{:>9}{:>9}{:>15}{:>15}{:>10}{:>10}{:>8}{:>8}{:>9}{:>9}{:>8}{:>9}  {:<22}{:>9}",
         "",
         "E_RMS",
         "E_RMS",
@@ -35,10 +35,11 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
         "bytes/",
         "ns/",
         "fit",
-        "plays in"
+        "plays in",
+        "E_RMS"
     ));
     line(format_args!(
-        "{:<width$}{:>9}{:>9}{:>15}{:>15}{:>10}{:>10}{:>8}{:>8}{:>9}{:>9}{:>8}{:>9}  {}",
+        "{:<width$}{:>9}{:>9}{:>15}{:>15}{:>10}{:>10}{:>8}{:>8}{:>9}{:>9}{:>8}{:>9}  {:<22}{:>9}",
         "method",
         "fitted",
         "held out",
@@ -52,7 +53,8 @@ pub(crate) fn compare_table(set: &ExampleSet, comparison: &Comparison) -> String
         "frame",
         "vertex",
         "seconds",
-        "stock engines"
+        "stock engines",
+        "there"
     ));
     for row in &comparison.rows {
         let label = &row.label;
@@ -108,7 +110,7 @@ fn numbers(c: &Compared) -> String {
     let percent = |m: &Measures| enveloping(m).unwrap_or("-".to_owned());
     let cost = &c.report.cost;
     format!(
-        "{:>9}{:>9}{:>15}{:>15}{:>9.4}%{:>9.3}%{:>7.2}°{:>7.1}°{:>9.1}{:>9}{:>8.2}{:>9.2}  {}",
+        "{:>9}{:>9}{:>15}{:>15}{:>9.4}%{:>9.3}%{:>7.2}°{:>7.1}°{:>9.1}{:>9}{:>8.2}{:>9.2}  {:<22}{:>9}",
         short(trained.e_rms),
         if_held(short(tested.e_rms)),
         percent(trained),
@@ -121,7 +123,8 @@ fn numbers(c: &Compared) -> String {
         cost.bytes_per_frame,
         c.ns_per_vertex,
         c.report.fit_seconds,
-        c.playback.text()
+        c.playback.text(),
+        short(c.engine.tested().e_rms)
     )
 }
 
@@ -169,6 +172,7 @@ pub(crate) fn compare_json(set: &ExampleSet, comparison: &Comparison) -> anyhow:
             "fitSeconds": compared.map(|c| c.report.fit_seconds),
             "surface": compared.and_then(|c| c.surface),
             "playback": compared.map(|c| c.playback),
+            "stockEngines": compared.map(|c| engine_json(&c.engine)),
             "rig": compared.map(|c| &c.report.rig),
         })
     };

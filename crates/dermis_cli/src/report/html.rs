@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dermis::fit::FitReport;
+use dermis::fit::{EngineReport, FitReport};
 
 use super::charts::{error_chart, round_chart};
 use super::page::{self, PICTURE_SIZE};
@@ -12,7 +12,12 @@ use crate::cmd::fit::{Chosen, FitJob};
 use crate::talk::Talk;
 
 /// Writes the whole page.
-pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow::Result<String> {
+pub(crate) fn html(
+    job: &FitJob<'_>,
+    fitted: &FitReport,
+    engine: &EngineReport,
+    talk: &Talk,
+) -> anyhow::Result<String> {
     let set = &job.prepared.set;
     let chosen = choose_examples(fitted);
     let pictures = picture_rows(job, fitted, &chosen, PICTURE_SIZE, talk)?;
@@ -30,7 +35,7 @@ pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow:
         &job.command,
     );
     let p = &mut page;
-    numbers(p, job, fitted);
+    numbers(p, job, fitted, engine);
     // Writing to a string cannot fail.
     let _ = writeln!(p, "<h2>What it looks like</h2>");
     for (image, c) in pictures.iter().zip(&chosen) {
@@ -60,19 +65,21 @@ pub(crate) fn html(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow:
     }
     page::explanation(
         p,
-        "<li><b>Position error</b>: error as a share of the error when nothing moves at all.</li>",
+        "<li><b>Position error</b>: error as a share of the error when nothing moves at all.</li>\
+         <li><b>Stock engines</b>: what players that know only plain glTF show instead of the skin, measured as \
+         the skin is; without such rows they show the skin itself.</li>",
     );
     page::close(p);
     Ok(page)
 }
 
-fn numbers(p: &mut String, job: &FitJob<'_>, fitted: &FitReport) {
+fn numbers(p: &mut String, job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport) {
     p.push_str(
         "<table><tr><th>examples</th><th>count</th><th>E_RMS</th><th>EE ± sd, %</th>\
          <th>position error</th><th>mean distance</th><th>max distance</th>\
          <th>mean normal angle</th><th>max</th></tr>\n",
     );
-    for (name, m) in rows(fitted) {
+    for (name, m) in rows(fitted, engine) {
         let percent = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.2}%"));
         let _ = writeln!(
             p,

@@ -3,7 +3,10 @@
 use std::fmt::Write;
 
 use anyhow::Context;
-use dermis::fit::{AnimSpaceOptions, Choice, FitReport, Method, RepeatedPose, Smoothing};
+use dermis::fit::{
+    AnimSpaceOptions, Choice, EngineReport, FitReport, Method, Player, RepeatedPose, Shown,
+    Smoothing,
+};
 use dermis::measure::Measures;
 use serde_json::{Value, json};
 
@@ -15,7 +18,7 @@ use crate::talk::plural;
 const SAME_MESH: f64 = 1e-5;
 
 /// The error table, with one line of cost and one for each thing to know.
-pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport) -> String {
+pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport) -> String {
     let mut text = String::new();
     let mut line = |parts: std::fmt::Arguments<'_>| {
         // Writing to a string cannot fail.
@@ -25,7 +28,7 @@ pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport) -> String {
         "{:<24}{:>9}{:>9}{:>16}{:>11}{:>11}{:>9}{:>9}",
         "examples", "count", "E_RMS", "EE ± sd %", "mean dist", "max dist", "normal", "worst"
     ));
-    for (name, m) in rows(fitted) {
+    for (name, m) in rows(fitted, engine) {
         line(format_args!(
             "{name:<24}{:>9}{:>9}{:>16}{:>10.4}%{:>10.4}%{:>8.2}°{:>8.1}°",
             m.example_count,
@@ -83,13 +86,21 @@ pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport) -> String {
 }
 
 /// The rows of the error table.
-pub(super) fn rows(fitted: &FitReport) -> Vec<(&'static str, &Measures)> {
+pub(super) fn rows<'a>(
+    fitted: &'a FitReport,
+    engine: &'a EngineReport,
+) -> Vec<(&'static str, &'a Measures)> {
     let mut rows = Vec::new();
     if let Some(held_out) = &fitted.held_out {
         rows.push(("fitted to", &held_out.training.total));
         rows.push(("held out", &held_out.measured.total));
     }
     rows.push(("all (skin as written)", &fitted.overall.total));
+    if engine.shown != Shown::Itself {
+        let held_out = engine.held_out.as_ref();
+        rows.extend(held_out.map(|m| ("held out, stock engines", m)));
+        rows.push(("all, stock engines", &engine.overall));
+    }
     rows
 }
 
@@ -136,13 +147,16 @@ pub(super) fn candidates(choice: &Choice) -> Vec<Row> {
                 let ee = tried.held_out.enveloping_error_percent;
                 cells[2] = short(tried.held_out.e_rms);
                 cells[3] = ee.map_or_else(dash, |ee| format!("{ee:.2}"));
-                cells[4] = format!("{:.1}", tried.cost.bytes_per_vertex);
+                cells[4] = format!("{:.1}", tried.whole_bytes_per_vertex);
                 cells[5] = format!("{:.2}", tried.seconds);
-                if chosen {
-                    cells[6] = "chosen".to_owned();
-                } else if !tried.affordable {
-                    cells[6] = "too large".to_owned();
-                }
+                cells[6] = match (&tried.obstacle, tried.held_out == tried.model_held_out) {
+                    _ if chosen => "chosen".to_owned(),
+                    (Some(obstacle), _) => obstacle.to_string(),
+                    (None, false) => {
+                        format!("stand-in; the model {}", short(tried.model_held_out.e_rms))
+                    }
+                    (None, true) => String::new(),
+                };
             }
             Err(error) => cells[6] = error.to_string(),
         }
@@ -169,9 +183,14 @@ pub(super) fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
     remarks.extend(rig_remarks(fitted));
     if let Chosen::Best(choice) = &job.choice {
         remarks.push(format!(
-            "the method was chosen among {} by its error on held-out examples, which is therefore a \
-             little lower than on poses that had no part in the choice",
-            choice.candidates.len()
+            "the method was chosen among {} as the smallest within 5% of the lowest error on held-out \
+             examples, {}; that error is therefore a little lower than on poses that had no part in the \
+             choice",
+            choice.candidates.len(),
+            match choice.player {
+                Player::Engine => "as stock engines show them (--target dermis for the exact models)",
+                Player::Dermis => "of the exact models (--target engine for what stock engines show)",
+            }
         ));
     }
     remarks
@@ -274,7 +293,11 @@ fn repeated(pairs: &[RepeatedPose]) -> Vec<String> {
 }
 
 /// The same as JSON, example by example.
-pub(crate) fn json(job: &FitJob<'_>, fitted: &FitReport) -> anyhow::Result<String> {
+pub(crate) fn json(
+    job: &FitJob<'_>,
+    fitted: &FitReport,
+    engine: &EngineReport,
+) -> anyhow::Result<String> {
     let choice = match &job.choice {
         Chosen::Asked(_) => Value::Null,
         Chosen::Best(choice) => json_of_choice(choice),
@@ -290,6 +313,7 @@ pub(crate) fn json(job: &FitJob<'_>, fitted: &FitReport) -> anyhow::Result<Strin
         "heldOut": held_out.map(|h| &h.measured.total),
         "trainingExamples": held_out.map(|h| &h.training.examples),
         "heldOutExamples": held_out.map(|h| &h.measured.examples),
+        "stockEngines": engine_json(engine),
         "cost": fitted.cost,
         "proxies": proxies::summary(&job.prepared.set, job.method(), fitted),
         "rig": fitted.rig,
@@ -298,6 +322,20 @@ pub(crate) fn json(job: &FitJob<'_>, fitted: &FitReport) -> anyhow::Result<Strin
         "fitSeconds": fitted.fit_seconds,
     });
     serde_json::to_string_pretty(&value).context("measures are plain JSON")
+}
+
+/// What stock engines show, measured.
+pub(super) fn engine_json(engine: &EngineReport) -> Value {
+    json!({
+        "shows": match engine.shown {
+            Shown::Itself => "theSkin",
+            Shown::FourWeights(_) => "fourWeights",
+            Shown::StandIn { .. } => "standIn",
+            Shown::Exact(_) => "exactForm",
+        },
+        "overall": engine.overall,
+        "heldOut": engine.held_out,
+    })
 }
 
 fn json_of_choice(choice: &Choice) -> Value {
@@ -310,9 +348,12 @@ fn json_of_choice(choice: &Choice) -> Value {
                 "method": candidate.method.key(),
                 "maxInfluences": candidate.method.max_influences(),
                 "heldOut": tried.map(|t| &t.held_out),
+                "modelHeldOut": tried.map(|t| &t.model_held_out),
                 "cost": tried.map(|t| &t.cost),
+                "wholeBytesPerVertex": tried.map(|t| t.whole_bytes_per_vertex),
                 "seconds": tried.map(|t| t.seconds),
-                "affordable": tried.map(|t| t.affordable),
+                "affordable": tried.map(|t| t.obstacle.is_none()),
+                "obstacle": tried.and_then(|t| t.obstacle.as_ref()).map(ToString::to_string),
                 "error": candidate.outcome.as_ref().err().map(ToString::to_string),
             })
         })

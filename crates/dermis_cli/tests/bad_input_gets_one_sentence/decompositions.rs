@@ -129,7 +129,7 @@ pub(crate) const REFUSED: &[Refused] = &[
     ),
     (
         "decompose no_bones.npz --keep two.glb --clip run --bones 1 -o out.glb",
-        &["two.glb", "no clip 'run'", "'poses', 'wave'"],
+        &["two.glb", "no clip 'run'", "'frames', 'wave'"],
     ),
     (
         "decompose no_bones.npz --keep two.glb --bones 1 -o out.glb",

@@ -7,6 +7,7 @@
 //! | `faces` | (T, 3) | triangles, counted from 0 |
 //! | `face_counts`, `face_indices` | (P), (corners) | the same faces as polygons |
 //! | `frame_names` | (F) | text or numbers |
+//! | `fps` | () | frames per second; absent when the frames are no motion |
 //! | `bone_names`, `bone_parents` | (B) | parents in any order, −1 for none |
 //! | `bone_rest` | (B, 4, 4) | `Ĝ`, columns act on points |
 //! | `bone_pose` | (F, B, 4, 4) | `G` of each frame, in model space |

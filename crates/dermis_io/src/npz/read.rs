@@ -24,6 +24,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Document, Fault> {
     }
     let mut notes = Vec::new();
     let frames = read_frames(&mut archive)?;
+    let frames_per_second = read_rate(&mut archive)?;
     let rest = read_rest(&mut archive, &frames, &mut notes)?;
     let (triangles, polygons) = read_faces(&mut archive, rest.len(), &mut notes)?;
     let mesh = TriMesh::new(rest, triangles)?;
@@ -50,6 +51,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Document, Fault> {
         skeleton,
         frames,
         frame_poses,
+        frames_per_second,
         facts: FileFacts {
             mesh_count: 1,
             joints_of_skin: joints.into_iter().collect(),
@@ -96,6 +98,24 @@ fn read_frames(archive: &mut Archive) -> Result<Vec<Frame>, Fault> {
             }
         })
         .collect()
+}
+
+/// How fast the frames play, when the file says.
+fn read_rate(archive: &mut Archive) -> Result<Option<f64>, Fault> {
+    let Some(rate) = archive.array("fps")? else {
+        return Ok(None);
+    };
+    match rate.floats()?[..] {
+        [rate] if rate > 0.0 && rate.is_finite() => Ok(Some(rate)),
+        [rate] => {
+            let expected = "frames per second, a number above 0";
+            Err(Fault::malformed("array fps", expected, rate.to_string()))
+        }
+        ref several => {
+            let found = format!("{} numbers", several.len());
+            Err(Fault::malformed("array fps", "one number", found))
+        }
+    }
 }
 
 fn read_rest(
@@ -232,6 +252,29 @@ mod tests {
         }
         matrix[3] = x;
         matrix
+    }
+
+    #[test]
+    fn frames_per_second_are_one_number_above_zero() {
+        let with = |shape: &[usize], values: Vec<f64>| {
+            let mut arrays = mesh_arrays(&[5.0, 6.0]);
+            arrays.floats("fps", shape, values).expect("memory");
+            arrays
+        };
+        for shape in [&[][..], &[1]] {
+            let document = read_arrays(with(shape, vec![29.97])).expect("a rate");
+            assert_eq!(document.frames_per_second, Some(29.97), "shape {shape:?}");
+        }
+        let unknown = read_arrays(mesh_arrays(&[5.0, 6.0])).expect("no rate");
+        assert_eq!(unknown.frames_per_second, None, "the file does not say");
+        assert_eq!(
+            refusal(with(&[], vec![0.0])),
+            "array fps: expected frames per second, a number above 0, found 0"
+        );
+        assert_eq!(
+            refusal(with(&[2], vec![1.0, 2.0])),
+            "array fps: expected one number, found 2 numbers"
+        );
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub(crate) fn write(document: &Document) -> Result<Vec<u8>, Fault> {
         arrays.floats("positions", &[frame_count, vertex_count, 3], flat(all))?;
         let names: Vec<&str> = document.frames.iter().map(|f| f.name.as_str()).collect();
         arrays.strings("frame_names", &names)?;
+        if let Some(rate) = document.frames_per_second {
+            arrays.floats("fps", &[], vec![rate])?;
+        }
     }
     let triangles = document.mesh.triangles();
     arrays.integers(

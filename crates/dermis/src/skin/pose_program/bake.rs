@@ -25,7 +25,8 @@ impl Skin {
     /// Other channels stay as they are; what already moves a derived bone, a proxy, its carrier or a
     /// driven coefficient is replaced. The new ones have a linear key at every key time of the clip, and
     /// in between so many that no gap is longer than a thirtieth of a second (in clips beyond half an
-    /// hour, than a 65536th of the clip). They are exact at their keys.
+    /// hour, than a 65536th of the clip). They are exact at their keys. A clip of held poses stays one: it
+    /// has keys only where it had some.
     ///
     /// The matrix of a proxy may shear. Its carrier gets a translation, a rotation R1 and a scale, and
     /// the proxy itself a rotation R2, whose product it is, as in [`to_playable`](super::to_playable):
@@ -40,6 +41,12 @@ impl Skin {
             return Ok(clip.clone());
         }
         let mut baked = self.unbaked(clip);
+        let computes_bones = self.posed_bone_count() < self.skeleton.bone_count();
+        let computes_shapes = self.posed_coefficient_count() < self.coefficients.len();
+        if !computes_bones && !computes_shapes {
+            return Ok(baked);
+        }
+        let held = baked.is_held().then(|| key_times(&baked));
         let times = baking_times(&baked);
         if times.is_empty() {
             return Ok(baked);
@@ -69,7 +76,10 @@ impl Skin {
             let channel = Channel::Coefficients(posed_coefficients, keys);
             baked.channels.push(channel);
         }
-        Ok(baked)
+        Ok(match held {
+            Some(times) => baked.held_at(&times),
+            None => baked,
+        })
     }
 
     /// The channels of a clip that say what a pose has to give: without those that [`Skin::bake`] adds.
@@ -190,8 +200,8 @@ fn proxy_channels(proxy: BoneId, times: &[f64], poses: &[Pose]) -> Vec<Channel> 
     ]
 }
 
-/// The key times of a clip, and more between those that are far apart.
-fn baking_times(clip: &Clip) -> Vec<f64> {
+/// The times at which a clip has keys.
+fn key_times(clip: &Clip) -> Vec<f64> {
     let mut keys: Vec<f64> = clip
         .channels
         .iter()
@@ -200,6 +210,12 @@ fn baking_times(clip: &Clip) -> Vec<f64> {
         .collect();
     keys.sort_by(f64::total_cmp);
     keys.dedup_by(|later, earlier| *later - *earlier < SAME_TIME);
+    keys
+}
+
+/// The key times of a clip, and more between those that are far apart.
+fn baking_times(clip: &Clip) -> Vec<f64> {
+    let keys = key_times(clip);
     let mut times = Vec::with_capacity(keys.len());
     let duration = keys.last().zip(keys.first()).map_or(0.0, |(b, a)| b - a);
     let longest_gap = LONGEST_GAP.max(duration / MOST_ADDED_KEYS);

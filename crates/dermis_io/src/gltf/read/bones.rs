@@ -30,8 +30,12 @@ pub(super) struct Rigid {
     pub(super) rest_from_mesh: DAffine3,
 }
 
-/// True when the scene has something that moves: a skin, a morph target or a moved mesh node.
+/// True when the scene has something that moves: a skin, a morph target or a moved mesh node; or, when it has no mesh
+/// at all, any moved node, as in files of captured motion.
 pub(super) fn has_motion(schema: &Schema, scene: &Scene) -> bool {
+    if scene.instances.is_empty() {
+        return moved_nodes(schema).contains(&true);
+    }
     let moved = scene.with_descendants(moved_nodes(schema));
     scene.instances.iter().any(|instance| {
         let mesh = &schema.meshes[instance.mesh];
@@ -157,7 +161,13 @@ impl Uses {
                 need(joint);
             }
         }
-        rigid_nodes.iter().copied().for_each(need);
+        rigid_nodes.iter().copied().for_each(&mut need);
+        if scene.instances.is_empty() {
+            // Without meshes, what moves is all that there is.
+            let moved = moved_nodes(schema).into_iter().enumerate();
+            let nodes = moved.filter_map(|(node, is_moved)| is_moved.then_some(node));
+            nodes.for_each(need);
+        }
         // The node that our own files have above several roots is no bone of the skeleton.
         let moved = moved_nodes(schema);
         let is_joint = |node: usize| {

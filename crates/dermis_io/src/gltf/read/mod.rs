@@ -2,7 +2,8 @@
 //!
 //! Bones are glTF nodes, and everything that moves moves by bones: skinned meshes by the joints of
 //! their skin, other meshes by their node. In a file without any motion there is no skin, and the
-//! nodes are baked into the positions.
+//! nodes are baked into the positions. A file without meshes, such as one of captured motion, has the skeleton
+//! of the nodes that move.
 //!
 //! The steps, in order: split the file and load its buffers (`container`, `schema`), check the
 //! node tree (`scene`), make bones (`bones`), number the morph targets (`sliders`, and `extension` for
@@ -144,12 +145,17 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
             clip.check(&skin.skeleton, skin.coefficients.len())?;
         }
     }
+    let (skin, skeleton) = match skin {
+        Some(skin) if scene.instances.is_empty() => (None, Some(skin.skeleton)),
+        skin => (skin, None),
+    };
     Ok(Document {
         path: path.to_owned(),
         mesh,
         draw,
         materials: materials::read(path, container, &accessors, &mut notes)?,
         skin,
+        skeleton,
         fallback,
         clips,
         record: found.map(|block| block.record),

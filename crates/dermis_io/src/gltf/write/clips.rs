@@ -13,9 +13,6 @@ use gltf_json::{Index, Node};
 use super::builder::{Builder, Use};
 use crate::Fault;
 
-/// How fast a sequence plays when nobody says.
-const DEFAULT_FRAMES_PER_SECOND: f64 = 24.0;
-
 /// A mesh's node and the shapes that its morph targets stand for.
 pub(super) struct MorphedNode {
     /// The node that shows the mesh.
@@ -48,21 +45,33 @@ pub(super) fn add_clips(
     Ok(())
 }
 
-/// Adds the animation that plays a mesh sequence: at frame `k`, shape `k` alone is on.
+/// Adds the animation that shows a mesh sequence: at frame `k`, shape `k` alone is on.
+///
+/// Without a rate the meshes are poses that have nothing to do with each other: each is held for a second.
 pub(super) fn add_frames(
     builder: &mut Builder,
     frame_count: usize,
     frames_per_second: Option<f64>,
     meshes: &[MorphedNode],
 ) -> Result<(), Fault> {
-    let rate = frames_per_second.unwrap_or(DEFAULT_FRAMES_PER_SECOND);
     let one_hot = |k: usize| (0..frame_count).map(move |m| f64::from(u8::from(m == k)));
-    let keys = Keys {
+    let motion = |rate: f64| Keys {
         interpolation: Interpolation::Linear,
         times: (0..frame_count).map(|k| k as f64 / rate).collect(),
         values: (0..frame_count).map(|k| one_hot(k).collect()).collect(),
     };
-    let mut animation = Draft::new("frames");
+    let (name, keys) = match frames_per_second {
+        Some(rate) => ("frames", motion(rate)),
+        None => {
+            let mut keys = motion(1.0);
+            keys.interpolation = Interpolation::Step;
+            // The last one is shown for a second, too.
+            keys.times.push(frame_count as f64);
+            keys.values.extend(keys.values.last().cloned());
+            ("poses", keys)
+        }
+    };
+    let mut animation = Draft::new(name);
     for mesh in meshes {
         animation.add_weights(builder, mesh.node, &keys)?;
     }

@@ -57,6 +57,27 @@ fn a_moved_mesh_node_and_its_ancestors_become_bones() {
 }
 
 #[test]
+fn a_file_of_captured_motion_has_a_skeleton_and_clips_but_no_skin() {
+    let mut file = animated(
+        json!([{"name": "hips"}, {"children": [0], "name": "root"}, {"name": "camera"}]),
+        "translation",
+        &[0.0, 1.0],
+        "VEC3",
+        &[0., 0., 0., 0., 5., 1.],
+    );
+    for list in ["meshes", "materials"] {
+        file.json.as_object_mut().expect("an object").remove(list);
+    }
+    let document = file.read();
+    assert!(document.skin.is_none(), "nothing to skin");
+    let skeleton = document.skeleton.expect("what moves is a skeleton");
+    let names: Vec<_> = skeleton.bones().iter().map(|b| &*b.name).collect();
+    assert_eq!(names, ["root", "hips"], "parents first, and no camera");
+    let hips = skeleton.find("hips").expect("a bone");
+    assert_eq!(document.clips[0].channels[0].bone(), Some(hips), "it moves");
+}
+
+#[test]
 fn an_animation_of_something_else_leaves_the_file_still() {
     let nodes = json!([{}, {"mesh": 0}]);
     let document = animated(nodes, "translation", &[0.0], "VEC3", &[0.; 3]).read();
