@@ -5,7 +5,7 @@ use dermis::fit::{
     JointFreedom, KnownRig, LockedWeights, Method, PoseOptions, SsdOptions, decompose,
     decompose_onto, fit_bones, fit_pose, fit_ssd, join_bones,
 };
-use dermis::measure::{Measures, measure};
+use dermis::measure::measure;
 use dermis::progress::Silent;
 use dermis::rig::Similarity;
 use dermis::synth::{TubeOptions, tube};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{Up, parse_positive};
+use crate::args::Up;
 use crate::input_args::MatchArgs;
 
 /// Arguments of `dermis psd`.

@@ -400,10 +400,7 @@ fn shares_of_the_size_are_of_what_is_drawn_whatever_bind_matrices_scale() {
     for (command, pointers) in [
         (
             "fit FILE -o out.glb --json --max-influences 1",
-            &[
-                "/overall/maxDistance",
-                "/overall/meanDistance",
-            ][..],
+            &["/overall/maxDistance", "/overall/meanDistance"][..],
         ),
         ("bounds FILE --json", &["/restLeftBy"]),
         ("pose FILE --to target.obj --json", &["/rmsDistance"]),

@@ -196,7 +196,10 @@ fn all_targets_of_a_face_are_taken_at_once_and_come_out_under_their_names() {
         ["jawOpen 20", "brow.up 12", "smile 9"],
         "as many as there are"
     );
-    assert!(skin.drivers.is_empty(), "nothing is left to drive");
+    assert!(
+        skin.pose_program.drivers.is_empty(),
+        "nothing is left to drive"
+    );
 
     // Into a project that has a slider of that name, and once more.
     let import = scratch
@@ -317,7 +320,7 @@ fn real_faces_are_imported_and_keep_their_targets() {
             taken,
             "one target for each shape: {import:#?}"
         );
-        assert!(skin.drivers.is_empty(), "sliders are targets");
+        assert!(skin.pose_program.drivers.is_empty(), "sliders are targets");
     }
 }
 

@@ -92,8 +92,8 @@ pub fn fit_pseudo_bones(
                 positions: example.positions.clone(),
             });
         }
-        let extended = ExampleSet::new(set.rest().clone(), skeleton, examples)?
-            .with_size(set.size());
+        let extended =
+            ExampleSet::new(set.rest().clone(), skeleton, examples)?.with_size(set.size());
         let everything: Vec<usize> = (0..training.len()).collect();
         let fitted = fit_ssd(&extended, &everything, &options.ssd, progress)?;
         Ok(Fitted {

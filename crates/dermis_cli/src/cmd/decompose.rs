@@ -1,7 +1,7 @@
 //! `dermis decompose`: a mesh animation to bones and weights.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
