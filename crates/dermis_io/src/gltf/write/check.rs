@@ -30,7 +30,7 @@ pub(crate) fn plain_program<'a>(
             None => {
                 return Err(Fault::unsupported(
                     format!("{} without a plain fallback in glTF", program.name()),
-                    "give the document the linear blend skin that other programs shall play",
+                    "give the document the linear blend skin that other programs should play",
                 ));
             }
         },
