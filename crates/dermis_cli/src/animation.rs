@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use dermis::{MeshAnimation, MeshClip};
-use dermis_io::Document;
+use dermis::{Clip, MeshAnimation, MeshClip, Pose, Skin};
+use dermis_io::{Document, Format, Frame, FrameStorage};
+use glam::DVec3;
 
 use crate::args::SequenceArgs;
 use crate::cmd::{read_inputs, sampling_rate};
@@ -32,8 +33,8 @@ pub(crate) fn read_animation(
     talk: &Talk,
 ) -> anyhow::Result<ReadAnimation> {
     let single_meshes = |path: &PathBuf| {
-        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-        matches!(extension.as_deref(), Some("obj" | "ply")) && path.is_file()
+        let format = Format::of(path);
+        format.is_ok_and(|format| format.frames() == FrameStorage::FileEach) && path.is_file()
     };
     let groups: Vec<&[PathBuf]> = match inputs.iter().all(single_meshes) {
         true => vec![inputs],
@@ -61,6 +62,64 @@ pub(crate) fn read_animation(
     Ok(ReadAnimation { animation, look })
 }
 
+/// What a clip shows, at equal steps of time.
+pub(crate) struct PlayedClip {
+    pub(crate) poses: Vec<Pose>,
+    /// The mesh in each of `poses`.
+    pub(crate) frames: Vec<Vec<DVec3>>,
+    pub(crate) frames_per_second: f64,
+}
+
+/// Plays a clip: every command that takes the motion of a file for meshes sees the same ones.
+pub(crate) fn play_clip(skin: &Skin, clip: &Clip, fps: Option<f64>) -> anyhow::Result<PlayedClip> {
+    let frames_per_second = sampling_rate(fps, clip, Some(skin));
+    let times = clip.frame_times(frames_per_second).into_iter();
+    let poses: Vec<Pose> = times.map(|time| skin.sample(clip, time)).collect();
+    let frames = poses.iter().map(|pose| skin.evaluate(pose));
+    Ok(PlayedClip {
+        frames: frames.collect::<Result<_, _>>()?,
+        poses,
+        frames_per_second,
+    })
+}
+
+/// Gives a file that moves by clips alone, a skin or a morph sequence, the meshes that they show as its
+/// frames. A file that has frames keeps those, and one without clips has none.
+pub(crate) fn show_clips(document: &mut Document, fps: Option<f64>) -> anyhow::Result<()> {
+    if !document.frames.is_empty() {
+        return Ok(());
+    }
+    let Some(skin) = &document.skin else {
+        return Ok(());
+    };
+    for clip in &document.clips {
+        let played =
+            play_clip(skin, clip, fps).with_context(|| document.path.display().to_string())?;
+        let frames = played.frames.into_iter().enumerate();
+        document.frames.extend(frames.map(|(k, positions)| Frame {
+            name: format!("{} {k}", clip.name),
+            positions,
+        }));
+        document.frame_poses.extend(played.poses);
+        let rate = document.frames_per_second;
+        document.frames_per_second = rate.or(Some(played.frames_per_second));
+    }
+    Ok(())
+}
+
+/// What a file has instead of a mesh that moves, and what to do about it.
+pub(crate) fn no_motion(document: &Document) -> String {
+    let found = match &document.skin {
+        Some(_) => "a skin without a clip",
+        None => "a single mesh",
+    };
+    format!(
+        "{}: expected a mesh that moves, found {found}: give several meshes, a folder or a pattern such as \
+         'poses/*.obj', a file with frames, or one with a clip",
+        document.path.display()
+    )
+}
+
 /// The motions of one file.
 fn clips_of(
     document: &mut Document,
@@ -78,28 +137,19 @@ fn clips_of(
             frames: frames.into_iter().map(|frame| frame.positions).collect(),
         }]);
     }
-    let Some(skin) = &document.skin else {
-        bail!("{path}: expected a mesh that moves, found a single one");
+    let (Some(skin), false) = (&document.skin, document.clips.is_empty()) else {
+        bail!(no_motion(document));
     };
-    if document.clips.is_empty() {
-        bail!("{path}: expected a mesh that moves, found a skin without a clip");
-    }
     let mut clips = Vec::with_capacity(document.clips.len());
     for clip in &document.clips {
-        let frames_per_second = sampling_rate(fps, clip, Some(skin));
-        let frames = clip
-            .frame_times(frames_per_second)
-            .into_iter()
-            .map(|time| skin.evaluate(&skin.sample(clip, time)))
-            .collect::<Result<_, _>>()
-            .with_context(|| path.clone())?;
+        let played = play_clip(skin, clip, fps).with_context(|| path.clone())?;
         clips.push(MeshClip {
             name: match clip.name.is_empty() {
                 true => name.to_owned(),
                 false => clip.name.clone(),
             },
-            frames,
-            frames_per_second,
+            frames: played.frames,
+            frames_per_second: played.frames_per_second,
         });
     }
     Ok(clips)
@@ -111,6 +161,14 @@ fn clip_name(inputs: &[PathBuf]) -> String {
     let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let stem = |path: &PathBuf| match path.is_dir() {
         true => text(path.file_name()),
+        // `walk.obj.gz` is called walk.
+        false
+            if path
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("gz")) =>
+        {
+            text(Path::new(&text(path.file_stem())).file_stem())
+        }
         false => text(path.file_stem()),
     };
     let Some(first) = inputs.first() else {
@@ -190,6 +248,7 @@ mod tests {
             (&["größe_1.obj", "größe_2.obj"], "größe"),
             (&["größe.obj", "grüße.obj"], "gr"),
             (&["walk.obj", "walk2.obj"], "walk"),
+            (&["walk.obj.gz", "walk2.obj.gz"], "walk"),
         ] {
             let inputs: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
             assert_eq!(clip_name(&inputs), name, "{inputs:?}");

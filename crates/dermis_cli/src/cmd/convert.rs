@@ -2,16 +2,17 @@
 
 use anyhow::{Context, bail};
 use dermis::Clip;
-use dermis_io::{Document, Format, Frame, PlyEncoding, WriteOptions};
+use dermis_io::{Document, Format, Frame, FrameStorage, PlyEncoding, WriteOptions};
 
-use super::{choose_clip, read_inputs, sampling_rate};
+use super::{choose_clip, read_inputs};
 use crate::Outcome;
+use crate::animation::play_clip;
 use crate::args::{ConvertArgs, Ply};
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let Some((output, inputs @ [_, ..])) = args.paths.split_last() else {
-        bail!("expected what to read and then the file to write, found only one name");
+        bail!("expected one or more inputs and then the file to write, found only one name");
     };
     // An unknown ending is refused before anything is read.
     let format = Format::of(output)?;
@@ -19,11 +20,12 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if let Some(fps) = args.fps {
         document.frames_per_second = Some(fps);
     }
-    if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
-        prepare_for_gltf(&mut document, args.frames, talk)?;
+    let is_skin_or_frames = format.frames() == FrameStorage::MorphTargets;
+    if is_skin_or_frames && args.clip.is_none() {
+        choose_skin_or_frames(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
         bake_clip(&mut document, args.clip.as_deref(), args.fps)?;
-        if matches!(format, Format::Glb | Format::Gltf) {
+        if is_skin_or_frames {
             keep_frames_only(&mut document);
         }
     }
@@ -50,8 +52,8 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A glTF file holds a skin with clips or a morph-target sequence: chooses, and says what is lost.
-fn prepare_for_gltf(
+/// A file that holds either a skin with clips or a morph-target sequence: chooses, and says what is lost.
+fn choose_skin_or_frames(
     document: &mut Document,
     frames_wanted: bool,
     talk: &Talk,
@@ -59,7 +61,7 @@ fn prepare_for_gltf(
     if frames_wanted {
         if document.frames.is_empty() {
             bail!(
-                "{}: --frames needs frames, found none: name a clip with --clip to make them",
+                "{}: --frames needs frames, found none: name a clip with --clip to make frames from it",
                 document.path.display()
             );
         }
@@ -78,8 +80,8 @@ fn prepare_for_gltf(
             }
         }
         talk.remark(format!(
-            "note: the skin is written, not the {} frames, which it may not match; \
-             --frames writes those as morph targets",
+            "note: the skin is written, not the {} frames, which may look different; \
+             --frames writes the frames instead, as morph targets",
             document.frames.len()
         ));
         document.frames.clear();
@@ -95,20 +97,13 @@ fn keep_frames_only(document: &mut Document) {
 /// Replaces the frames by those of a clip.
 fn bake_clip(document: &mut Document, name: Option<&str>, fps: Option<f64>) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
-    let skin = super::skin_of(document)?;
-    let fps = sampling_rate(fps, &clip, Some(skin));
-    let mut frames = Vec::new();
-    let mut poses = Vec::new();
-    for (k, time) in clip.frame_times(fps).into_iter().enumerate() {
-        let pose = skin.sample(&clip, time);
-        frames.push(Frame {
-            name: format!("{}_{k:04}", clip.name),
-            positions: skin.evaluate(&pose)?,
-        });
-        poses.push(pose);
-    }
-    document.frames = frames;
-    document.frame_poses = poses;
-    document.frames_per_second = Some(fps);
+    let played = play_clip(super::skin_of(document)?, &clip, fps)?;
+    let frame = |(k, positions)| Frame {
+        name: format!("{}_{k:04}", clip.name),
+        positions,
+    };
+    document.frames = played.frames.into_iter().enumerate().map(frame).collect();
+    document.frame_poses = played.poses;
+    document.frames_per_second = Some(played.frames_per_second);
     Ok(())
 }

@@ -11,9 +11,10 @@ use dermis::fit::{
     join_bones, truncated_svd,
 };
 use dermis::skin::{Playable, PlayableOptions, PoseClip, to_playable};
-use dermis_io::{Document, Format, SkinRecord, WriteOptions};
+use dermis_io::{Document, SkinRecord, WriteOptions};
 
 use super::decompose_keep::onto_rig;
+use super::{SKIN_FILE, output_format};
 use crate::Outcome;
 use crate::animation::{ReadAnimation, read_animation};
 use crate::args::{DecomposeArgs, QualityArg};
@@ -57,12 +58,7 @@ fn key_count(playable: &Playable) -> usize {
 }
 
 pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
-        bail!(
-            "{}: a decomposition is written as .glb or .gltf",
-            args.output.display()
-        );
-    }
+    output_format(&args.output, SKIN_FILE, "a decomposition is")?;
     let options = options(args)?;
     options.check()?;
     for path in std::iter::once(&args.output).chain(&args.report) {
@@ -122,7 +118,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     }
     if was_stopped {
         let joined = match args.hierarchy && job.found.unjoined_e_rms.is_none() {
-            true => ", and its bones are not joined yet",
+            true => ", before its bones were joined in a hierarchy",
             false => "",
         };
         talk.remark(format!(
@@ -205,11 +201,11 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
     if let Some(target) = args.target_error
         && !(target > 0.0 && target.is_finite())
     {
-        bail!("--target-error {target}: expected an E_RMS above 0");
+        bail!("--target-error {target}: expected an error (E_RMS) above 0, such as 1.5");
     }
     // `requires` of clap does not hear this: what it requires conflicts with --bones.
     if args.max_bones.is_some() && args.target_error.is_none() {
-        bail!("--max-bones belongs to --target-error; --bones says how many exactly");
+        bail!("--max-bones is for --target-error; to say how many bones, use --bones");
     }
     for (flag, value) in [
         ("--smooth", args.smooth),
@@ -227,7 +223,7 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
             (args.clip.is_some(), "--clip"),
         ] {
             if is_given {
-                bail!("{flag} belongs to a rig that exists: give it with --keep");
+                bail!("{flag} is about an existing rig: give the rig with --keep");
             }
         }
         if args.bones.is_none() && args.target_error.is_none() {
@@ -238,10 +234,12 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
     }
     if args.keep.is_some() {
         if args.target_error.is_some() {
-            bail!("--target-error does not go with --keep: say how many helper bones with --bones");
+            bail!(
+                "--target-error cannot be used with --keep: say how many helper bones with --bones"
+            );
         }
         if args.hierarchy {
-            bail!("--hierarchy does not go with --keep: the rig has its own");
+            bail!("--hierarchy cannot be used with --keep: the rig has its own hierarchy");
         }
     }
     let quality = match args.quality {
@@ -314,6 +312,8 @@ fn write_skin(job: &DecomposeJob<'_>, look: Document) -> anyhow::Result<()> {
         frame_poses: Vec::new(),
         record: Some(SkinRecord {
             method: "decomposition".to_owned(),
+            max_influences: job.playable.skin.program.max_influences(),
+            training: Some(job.found.measures(job.animation)?),
             ..SkinRecord::default()
         }),
         ..look

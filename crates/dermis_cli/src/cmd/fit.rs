@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use dermis::fit::{
     Choice, FitReport, Method, ProxyCount, choose_method, evaluate_fit, exact_ssd, plain_fallback,
 };
 use dermis::rig::joint_statistics;
 use dermis::skin::DualQuaternionProgram;
 use dermis::{Clip, Pose, Split, VertexProgram};
-use dermis_io::{Document, FallbackError, Format, SkinRecord, WriteOptions};
+use dermis_io::{Document, FallbackError, SkinRecord, WriteOptions};
 
+use super::{SKIN_FILE, output_format};
 use crate::Outcome;
 use crate::args::{FitArgs, Up};
 use crate::examples::{Prepared, parse_split, prepare_examples};
@@ -23,12 +24,7 @@ use crate::talk::{Talk, plural};
 const PLAIN_INFLUENCES: usize = 4;
 
 pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
-        bail!(
-            "{}: a skin is written as .glb or .gltf",
-            args.output.display()
-        );
-    }
+    output_format(&args.output, SKIN_FILE, "a skin is")?;
     let plan = Plan::new(&args.method)?;
     let prepared = prepare_examples(&args.examples, talk)?;
     let set = &prepared.set;

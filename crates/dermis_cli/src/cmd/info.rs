@@ -194,8 +194,8 @@ fn problems(document: &Document, topology: &Topology) -> Vec<String> {
     };
     count(
         topology.non_manifold_edges().len(),
-        "edge has more than two triangles, or two that run the same way",
-        "edges have more than two triangles, or two that run the same way",
+        "edge has more than two triangles, or two that face opposite ways",
+        "edges have more than two triangles, or two that face opposite ways",
     );
     count(
         topology.degenerate_triangles().len(),
@@ -295,7 +295,7 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row(
             "proxy bones",
             format!(
-                "{} by {} of {} and by {}, {} of matrices",
+                "{}, placed from {} at {} and {}, {} of matrices",
                 proxies.bones,
                 plural(proxies.patches, "patch"),
                 plural(proxies.joints, "joint"),
@@ -327,18 +327,12 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row("frames", format!("{}{rate}{poses}", info.frames))?;
     }
     if let Some(record) = &info.dermis_skin {
-        let error = |m: &Option<dermis::measure::Measures>| {
-            m.as_ref().map_or("not measured".to_owned(), |m| {
-                format!("E_RMS {:.3}", m.e_rms)
-            })
-        };
         row(
             "DERMIS_skin",
             format!(
-                "method {}, {} overall, {} held out, by {}",
+                "method {}, {}, by {}",
                 record.method,
-                error(&record.training),
-                error(&record.held_out),
+                recorded_error(record),
                 record.generator
             ),
         )?;
@@ -351,7 +345,7 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row(
             "bounds",
             format!(
-                "radius {} in every legal pose, {} in all clips",
+                "radius {} in every pose that the joints allow, {} in all clips",
                 sphere(bounds.legal),
                 sphere(bounds.clips)
             ),
@@ -361,6 +355,29 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row("problem", problem.clone())?;
     }
     Ok(())
+}
+
+/// What a file says about the error of its skin.
+fn recorded_error(record: &SkinRecord) -> String {
+    let fitted = record.training.as_ref().map(|measures| {
+        format!(
+            "E_RMS {:.3} on the {} that it was fitted to",
+            measures.e_rms,
+            plural(measures.example_count, "example")
+        )
+    });
+    let held_out = record.held_out.as_ref().map(|measures| {
+        format!(
+            "{:.3} on the {} held out from a fit to the rest",
+            measures.e_rms, measures.example_count
+        )
+    });
+    match (fitted, held_out) {
+        (Some(fitted), Some(held_out)) => format!("{fitted}, {held_out}"),
+        (Some(fitted), None) => format!("{fitted}, none held out"),
+        (None, Some(held_out)) => format!("E_RMS {held_out}"),
+        (None, None) => "error not recorded".to_owned(),
+    }
 }
 
 pub(super) fn format_bytes(bytes: u64) -> String {

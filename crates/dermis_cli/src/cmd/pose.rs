@@ -5,26 +5,20 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use dermis::fit::{JointFreedom, PoseFit, PoseOptions, PoseSolver};
 use dermis::{Clip, Pose};
-use dermis_io::{Document, Format, Frame, WriteOptions};
+use dermis_io::{Content, Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 use serde_json::json;
 
-use super::{read_inputs, skin_of};
+use super::{output_format, read_inputs, skin_of};
 use crate::Outcome;
+use crate::animation::show_clips;
 use crate::args::{Joints, PoseArgs};
+use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if let Some(output) = &args.output
-        && !matches!(
-            Format::of(output)?,
-            Format::Npz | Format::Glb | Format::Gltf
-        )
-    {
-        bail!(
-            "{}: poses are written as .glb, .gltf or .npz",
-            output.display()
-        );
+    if let Some(output) = &args.output {
+        output_format(output, &[Content::Skin], "poses are")?;
     }
     let document = dermis_io::read(&args.skin)?;
     talk.remark_notes(&document);
@@ -78,7 +72,8 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 
 /// The meshes to match: the frames of a sequence, or a single mesh.
 fn targets(args: &PoseArgs, skin: &Document, talk: &Talk) -> anyhow::Result<Vec<Frame>> {
-    let read = read_inputs(&args.to, &args.sequence, talk)?;
+    let mut read = read_inputs(&args.to, &args.sequence, talk)?;
+    show_clips(&mut read, args.fps)?;
     let frames = match read.frames.is_empty() {
         true => vec![Frame {
             name: read
@@ -121,7 +116,7 @@ fn posed_document(
     if let Some(record) = &mut result.record {
         record.bounds = None;
     }
-    if Format::of(output)? == Format::Npz {
+    if Format::of(output)?.holds(Content::FramePoses) {
         result.frames = targets.to_vec();
         result.frame_poses = poses;
         return Ok(result);
@@ -130,7 +125,7 @@ fn posed_document(
     match Clip::from_poses("posed", &skin.skeleton, &poses, fps) {
         Ok(clip) => result.clips.insert(0, clip),
         Err(error) => bail!(
-            "{}: these poses cannot be written as a clip: {error}; write them as .npz",
+            "{}: these poses cannot be written as a clip: {error}; write an .npz file instead",
             output.display()
         ),
     }
@@ -148,14 +143,19 @@ fn overall(found: &[PoseFit]) -> f64 {
 }
 
 fn table(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> String {
+    let names = targets.iter().map(|frame| frame.name.as_str());
+    let names = NameColumn::of(names.chain(["mesh"]));
     let mut text = format!(
-        "{:<32}{:>14}{:>14}{:>8}\n",
-        "mesh", "rms distance", "largest", "steps"
+        "{}{:>14}{:>14}{:>8}\n",
+        names.cell("mesh"),
+        "rms distance",
+        "largest",
+        "steps"
     );
     for (frame, fit) in targets.iter().zip(found) {
         text += &format!(
-            "{:<32}{:>13.4}%{:>13.4}%{:>8}\n",
-            frame.name,
+            "{}{:>13.4}%{:>13.4}%{:>8}\n",
+            names.cell(&frame.name),
             100.0 * fit.rms_distance / diagonal,
             100.0 * fit.max_distance / diagonal,
             fit.rounds
@@ -163,8 +163,8 @@ fn table(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> String {
     }
     let largest = found.iter().map(|fit| fit.max_distance).fold(0.0, f64::max);
     text += &format!(
-        "{:<32}{:>13.4}%{:>13.4}%   of the diagonal",
-        "all",
+        "{}{:>13.4}%{:>13.4}%   of the diagonal",
+        names.cell("all"),
         100.0 * overall(found) / diagonal,
         100.0 * largest / diagonal
     );
