@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use dermis::{Clip, MeshAnimation, MeshClip};
-use dermis_io::Document;
+use dermis::{Clip, MeshAnimation, MeshClip, Pose, Skin};
+use dermis_io::{Document, Format, Frame, FrameStorage};
 use glam::DVec3;
 
 use crate::args::SequenceArgs;
@@ -38,8 +38,8 @@ pub(crate) fn read_animation(
     talk: &Talk,
 ) -> anyhow::Result<ReadAnimation> {
     let single_meshes = |path: &PathBuf| {
-        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-        matches!(extension.as_deref(), Some("obj" | "ply")) && path.is_file()
+        let format = Format::of(path);
+        format.is_ok_and(|format| format.frames() == FrameStorage::FileEach) && path.is_file()
     };
     let groups: Vec<&[PathBuf]> = match inputs.iter().all(single_meshes) {
         true => vec![inputs],
@@ -90,6 +90,74 @@ pub(crate) fn read_animation(
     })
 }
 
+/// What a clip shows, at equal steps of time.
+pub(crate) struct PlayedClip {
+    pub(crate) poses: Vec<Pose>,
+    /// The mesh in each of `poses`.
+    pub(crate) frames: Vec<Vec<DVec3>>,
+    pub(crate) frames_per_second: f64,
+}
+
+/// Plays clips of a file: every command that takes the motion of a file for meshes sees the same ones.
+pub(crate) fn play_clips(
+    document: &Document,
+    skin: &Skin,
+    clips: &[&Clip],
+    fps: Option<f64>,
+) -> anyhow::Result<Vec<PlayedClip>> {
+    let sampled = sampled(fps, clips, skin, document, Pace::Even)?;
+    let play = |(clip, (frames_per_second, times)): (&&Clip, (f64, Vec<f64>))| {
+        let poses: Vec<Pose> = times.iter().map(|&time| skin.sample(clip, time)).collect();
+        let frames = poses.iter().map(|pose| skin.evaluate(pose));
+        Ok(PlayedClip {
+            frames: frames
+                .collect::<Result<_, _>>()
+                .with_context(|| document.path.display().to_string())?,
+            poses,
+            frames_per_second,
+        })
+    };
+    clips.iter().zip(sampled).map(play).collect()
+}
+
+/// Gives a file that moves by clips alone, a skin or a morph sequence, the meshes that they show as its
+/// frames. A file that has frames keeps those, and one without clips has none.
+pub(crate) fn show_clips(document: &mut Document, fps: Option<f64>) -> anyhow::Result<()> {
+    if !document.frames.is_empty() {
+        return Ok(());
+    }
+    let Some(skin) = &document.skin else {
+        return Ok(());
+    };
+    let clips: Vec<&Clip> = document.clips.iter().collect();
+    let played = play_clips(document, skin, &clips, fps)?;
+    let names: Vec<String> = clips.iter().map(|clip| clip.name.clone()).collect();
+    for (name, played) in names.iter().zip(played) {
+        let frames = played.frames.into_iter().enumerate();
+        document.frames.extend(frames.map(|(k, positions)| Frame {
+            name: format!("{name} {k}"),
+            positions,
+        }));
+        document.frame_poses.extend(played.poses);
+        let rate = document.frames_per_second;
+        document.frames_per_second = rate.or(Some(played.frames_per_second));
+    }
+    Ok(())
+}
+
+/// What a file has instead of a mesh that moves, and what to do about it.
+pub(crate) fn no_motion(document: &Document) -> String {
+    let found = match &document.skin {
+        Some(_) => "a skin without a clip",
+        None => "a single mesh",
+    };
+    format!(
+        "{}: expected a mesh that moves, found {found}: give several meshes, a folder or a pattern such as \
+         'poses/*.obj', a file with frames, or one with a clip",
+        document.path.display()
+    )
+}
+
 /// The motions of one file, and whether each is held poses instead; `rate` is that of its meshes.
 fn clips_of(
     document: &mut Document,
@@ -97,7 +165,6 @@ fn clips_of(
     fps: Option<f64>,
     rate: Option<f64>,
 ) -> anyhow::Result<Vec<(MeshClip, bool)>> {
-    let path = document.path.display().to_string();
     if !document.frames.is_empty() {
         let frames = std::mem::take(&mut document.frames);
         let clip = MeshClip {
@@ -110,29 +177,21 @@ fn clips_of(
         };
         return Ok(vec![(clip, rate.is_none())]);
     }
-    let Some(skin) = &document.skin else {
-        bail!("{path}: expected a mesh that moves, found a single one");
+    let (Some(skin), false) = (&document.skin, document.clips.is_empty()) else {
+        bail!(no_motion(document));
     };
-    if document.clips.is_empty() {
-        bail!("{path}: expected a mesh that moves, found a skin without a clip");
-    }
     let mut clips = Vec::with_capacity(document.clips.len());
     let all: Vec<&Clip> = document.clips.iter().collect();
-    let sampled = sampled(fps, &all, skin, document, Pace::Even)?;
-    for (clip, (frames_per_second, times)) in all.into_iter().zip(sampled) {
-        let frames = times
-            .into_iter()
-            .map(|time| skin.evaluate(&skin.sample(clip, time)))
-            .collect::<Result<_, _>>()
-            .with_context(|| path.clone())?;
+    let played = play_clips(document, skin, &all, fps)?;
+    for (clip, played) in all.into_iter().zip(played) {
         let is_held = fps.is_none() && skin.unbaked(clip).is_held();
         let clip = MeshClip {
             name: match clip.name.is_empty() {
                 true => name.to_owned(),
                 false => clip.name.clone(),
             },
-            frames,
-            frames_per_second,
+            frames: played.frames,
+            frames_per_second: played.frames_per_second,
         };
         clips.push((clip, is_held));
     }
@@ -145,6 +204,14 @@ fn clip_name(inputs: &[PathBuf]) -> String {
     let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let stem = |path: &PathBuf| match path.is_dir() {
         true => text(path.file_name()),
+        // `walk.obj.gz` is called walk.
+        false
+            if path
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("gz")) =>
+        {
+            text(Path::new(&text(path.file_stem())).file_stem())
+        }
         false => text(path.file_stem()),
     };
     let Some(first) = inputs.first() else {
@@ -212,6 +279,7 @@ mod tests {
             (&["größe_1.obj", "größe_2.obj"], "größe"),
             (&["größe.obj", "grüße.obj"], "gr"),
             (&["walk.obj", "walk2.obj"], "walk"),
+            (&["walk.obj.gz", "walk2.obj.gz"], "walk"),
         ] {
             let inputs: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
             assert_eq!(clip_name(&inputs), name, "{inputs:?}");

@@ -11,6 +11,19 @@ use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
 use crate::subdivide_args::SubdivideArgs;
 
+/// What the numbers are called, for the help of the commands that ask for them.
+macro_rules! words_of_errors {
+    () => {
+        "
+Words:
+  example    a mesh in a pose that is known
+  held out   kept from the fit and used only to test it
+  E_RMS      root mean square error of a coordinate, times 1000, with the model scaled to a radius of 1;
+             below 1 is hard to see
+  EE         enveloping error: the error as a share of that of vertices which follow one bone rigidly"
+    };
+}
+
 /// Turns example meshes into real-time skins.
 #[derive(Debug, Parser)]
 #[command(
@@ -20,7 +33,7 @@ use crate::subdivide_args::SubdivideArgs;
     after_help = "\
 Start with `dermis demo`: it makes a character, fits it, and says what to look at.
 
-Exit codes: 0 done, 1 done but a demanded tolerance was missed, 2 could not do it."
+Exit codes: 0 done; 1 done, but the error is larger than you allowed; 2 could not do it."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -32,14 +45,14 @@ pub(crate) struct Cli {
 /// Options of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Threads to use, at most 1024; all cores unless given. The result is the same on any number.
+    /// Threads to use, at most 1024; all cores unless given. The result is the same for any number of threads.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
     /// Most memory that a step may plan to take, such as 500M or 4G; what would take more is refused before it begins
     /// [default: three quarters of the machine's]
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) limit_memory: Option<u64>,
-    /// Print results only: no progress, no remarks.
+    /// Print results only: no progress, no notes, no warnings.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 }
@@ -47,18 +60,18 @@ pub(crate) struct Common {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say what is in files: meshes, skins, clips, and problems found.
+    /// Show what is in files: meshes, skins, clips, and problems.
     #[command(after_help = "Example:\n  dermis info fox.glb walk.npz --json")]
     Info(InfoArgs),
-    /// Turn one format into another; a sequence becomes a sequence or a morph-target GLB.
+    /// Convert files to another format; a sequence of meshes becomes a sequence, or one GLB with morph targets.
     #[command(after_help = "\
 Examples:
   dermis convert 'poses/*.obj' poses.npz
   dermis convert sim.pc2 --mesh shirt.obj shirt.glb
   dermis convert fox.glb --clip Run frames/run_####.obj")]
     Convert(ConvertArgs),
-    /// Fit a skin to examples and say how well it fits and generalises.
-    #[command(after_help = "\
+    /// Fit a skin to example meshes, and measure it, also on examples that it has not seen.
+    #[command(after_help = concat!("\
 Examples:
   dermis fit examples.npz -o skin.glb --report report.html
   dermis fit sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk -o skin.glb
@@ -67,25 +80,28 @@ Examples:
   dermis fit examples.npz --method auto --max-bytes-per-vertex 40 -o skin.glb
   dermis fit examples.npz --method auto --target dermis -o skin.glb
 
-The examples' poses come from the npz file itself, from a clip of --skeleton, or, when the input is
-one skinned glTF file, from its own clips: then the file's own deformation is what is fitted.
+Where the poses of the examples come from:
+  the .npz file itself; or a clip of the file given with --skeleton; or bones found from the meshes
+  with --bones. A single skinned glTF file is played: the examples are what its clips show.
 
 The skin keeps every clip of the rig. Poses that no clip has become one: `examples`, a motion, when something
 says how fast the meshes follow each other (--fps, the file, a point cache) or neighbours are much more alike than
-others; else `poses`, each held for a second.")]
+others; else `poses`, each held for a second.
+", words_of_errors!()))]
     Fit(Box<FitArgs>),
-    /// Fit every method to the same examples and put error, size and speed side by side.
-    #[command(after_help = "\
+    /// Fit every method to the same examples, and show their errors, sizes and speeds side by side.
+    #[command(after_help = concat!("\
 Examples:
   dermis compare examples.npz --report compare.html
   dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk --hold-out one
-  dermis compare hero.glb --methods ssd,dual-quaternion --max-influences 2 --save skins
+  dermis compare hero.glb --methods lbs,dual-quaternion --max-influences 2 --save skins
   dermis compare cloth.npz --decompose 30 --report compare.html
 
-Takes the same inputs as `dermis fit`; with --decompose, meshes alone.")]
+Takes the same inputs as `dermis fit`. With --decompose, meshes are enough: no skeleton is needed.
+", words_of_errors!()))]
     Compare(CompareArgs),
-    /// Decompose a mesh animation: cloth, muscles, captures to bones, weights and a clip.
-    #[command(after_help = "\
+    /// Find bones, weights and a clip for a mesh animation: cloth, muscles, a captured performance.
+    #[command(after_help = concat!("\
 Examples:
   dermis decompose cloth.pc2 --mesh cloth.obj --bones 30 -o cloth.glb
   dermis decompose 'frames/*.obj' --target-error 1.5 -o skin.glb --report report.html
@@ -93,33 +109,40 @@ Examples:
   dermis decompose sim.npz --keep rig.glb --bones 6 -o helped.glb
   dermis decompose sim.npz --keep rig.glb --weights-only -o reweighted.glb
 
-The result is a plain skinned file with the animation as its clip. Several inputs are several
-clips of one mesh, with one set of weights; single meshes (.obj, .ply) are the frames of one. A
-skinned or morphed glTF file gives what its clips show. Bones may stretch and shear unless --rigid
-is given: such a bone becomes two nested nodes, which every player takes.")]
+The result is a plain skinned file with the animation as its clip.
+
+Several inputs become several clips of one mesh, with one set of weights. Files of a single mesh
+(.obj, .ply) are the frames of one clip. A skinned or morphed glTF file is played: its clips are the
+animation.
+
+Bones may stretch and shear, unless --rigid is given. A bone that shears is written as two nested
+nodes, which every player shows.
+", words_of_errors!()))]
     Decompose(DecomposeArgs),
-    /// Find bones, their pose in every mesh, and joints that turn in place, when only meshes are given.
+    /// Find a skeleton for meshes that have none, and its pose in every mesh.
     #[command(after_help = "\
 Examples:
   dermis rig 'poses/*.obj' --bones 24 -o rigged.npz
   dermis rig sim.npz --skeleton guess.glb -o rigged.glb
 
-The result has a skeleton, its pose in each mesh, and a first skin: a .glb plays, an .npz goes into
-`dermis fit` and `dermis compare`. From --skeleton the hierarchy is taken, and from the weights beside
-it the vertices at the core of each bone; where its joints stand matters little.")]
+The result has a skeleton, its pose in each mesh, and a first skin. A .glb can be played; an .npz goes
+into `dermis fit` and `dermis compare`.
+
+With --skeleton, the hierarchy of that file is kept, and its weights say which vertices each bone has.
+Where its joints stand matters little: they are moved to where they turn in place.")]
     Rig(RigArgs),
-    /// Find the pose in which a skin best matches meshes that it has not seen.
+    /// Find the poses in which a skin comes closest to given meshes.
     #[command(after_help = "\
 Examples:
   dermis pose skin.glb --to target.obj -o posed.glb
   dermis pose skin.glb --to run.npz --joints turn -o run.glb
 
-The meshes must have the vertices of the skin, in the same order. A .glb is the skin with the poses as
-a clip, an .npz the meshes with their poses.")]
+The meshes must have the vertices of the skin, in the same order. A .glb that is written holds the skin
+with the poses as a clip; an .npz holds the meshes with their poses.")]
     Pose(PoseArgs),
-    /// Sculpt shapes in poses: pose space deformation on any skin, from a small text project.
+    /// Add sculpted shapes to a skin, each in its own pose (pose space deformation).
     #[command(after_help = "\
-The way of a project:
+A project, step by step:
   dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:z
   dermis psd pose arm.psd.toml --pose elbow=90 -o to_sculpt.obj
   dermis psd add arm.psd.toml --pose elbow=90 --mesh sculpted.obj
@@ -137,7 +160,7 @@ transforms, as glTF has them, and are taken as they are. Bones and shapes that a
 (pseudo-bones, proxy bones, pose space deformation) get keys in the new clips, so that stock players show them;
 the exact model stays in the file.")]
     BakeClips(BakeClipsArgs),
-    /// Evaluate a skin in the poses of a clip, or in poses given by hand.
+    /// Write the meshes that a skin shows, in the poses of a clip or in poses given by hand.
     #[command(after_help = "\
 Examples:
   dermis eval skin.glb --clip Run --fps 30 -o frames.npz
@@ -145,9 +168,9 @@ Examples:
   dermis eval face.glb --pose rest --pose 'smile=0.5' -o face.pc2
 
 A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in
-degrees; .tx, .ty, .tz move it in its parent; .s scales it; NAME=VALUE sets a morph target.")]
+degrees; .tx, .ty, .tz move it, along its parent's axes; .s scales it; NAME=VALUE sets a morph target.")]
     Eval(EvalArgs),
-    /// Say what each joint does over clips or within limits, and keep it in the file.
+    /// Measure how far each joint turns, moves and stretches, in clips or within limits.
     #[command(after_help = "\
 Examples:
   dermis stats fox.glb
@@ -156,13 +179,13 @@ Examples:
   dermis stats hero.glb --limits arms.toml --clip Run -o hero_run.glb
   dermis stats hero.glb --uniform --json
 
-Limits and clips mix joint by joint: joints that the limits file names are spread evenly over their
-limits, and with others = \"seen\", or --clip, the rest do what the clips show. With others = \"free\"
-they turn every way, with others = \"fixed\" not at all.
+Joints that the limits file names take every pose within their limits, all equally likely. The line
+'others' of that file says what the rest do: \"seen\", as in the clips (so, too, with --clip); \"free\",
+turn every way; \"fixed\", not move at all.
 
-Distances over all poses and bounds are made from it: see docs/guide/bounds.md.")]
+`dermis bounds` uses these statistics when they are in the file (-o): see docs/guide/bounds.md.")]
     Stats(StatsArgs),
-    /// Spheres that hold a skin in every legal pose and in all clips, and how loose they are.
+    /// Find spheres that a skin never leaves, in every pose that its joints allow and in its clips.
     #[command(after_help = "\
 Examples:
   dermis bounds hero.glb
@@ -177,29 +200,30 @@ Examples:
 
 The model is scaled about the origin, then turned about it, then moved.")]
     Transform(TransformArgs),
-    /// Subdivide a skin, a mesh or a sequence: a smoother surface that moves exactly as the subdivided mesh.
+    /// Subdivide a skin, a mesh or a sequence: a smoother surface that moves exactly as subdividing each frame would.
     #[command(after_help = "\
 Examples:
   dermis subdivide hero.glb --levels 2 -o hero_smooth.glb
   dermis subdivide robot.glb --scheme catmull-clark --crease-angle 60 -o robot_smooth.glb
   dermis subdivide fox.glb --crease-angle 80 --crease-sharpness 1.5 --limit -o fox_smooth.glb
 
-The finer points have the bones of all points that they are made of, so influences grow: see
-docs/guide/subdivide.md.")]
+Each new point is moved by the bones of all points that it is made of, so there are more influences
+per vertex than before: see docs/guide/subdivide.md.")]
     Subdivide(SubdivideArgs),
     /// Time the evaluation of a skin on this machine.
     #[command(after_help = "\
 Examples:
   dermis bench skin.glb
-  dermis bench skin.glb --against ssd.glb --threads 1
+  dermis bench skin.glb --against lbs.glb --threads 1
   dermis bench --vertices 4000000 --json
 
-Without a file, a body made by formula is timed. Times are the best of several runs. The bytes that
-an evaluation moves are compared with what this machine copies, measured in the same run. Of a skin
-with proxy bones whole frames are timed, too, and compared with linear blend skinning that has as
-many influences on the other bones; --against compares them with another skin of the mesh.")]
+Without a file, a made-up body is timed. Times are the best of several runs. The memory traffic is
+compared with how fast this machine copies memory, measured in the same run.
+
+For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning
+that has as many influences on the other bones; --against compares with another skin of the mesh.")]
     Bench(BenchArgs),
-    /// Make a character that linear blend skinning cannot match, fit it, and show the result.
+    /// Make a character that linear blend skinning cannot match, fit it with every method, and show the results.
     #[command(after_help = "Example:\n  dermis demo my_demo")]
     Demo(DemoArgs),
 }
@@ -207,10 +231,10 @@ many influences on the other bones; --against compares them with another skin of
 /// How meshes are read, for the commands that take sequences.
 #[derive(Debug, Args)]
 pub(crate) struct SequenceArgs {
-    /// The mesh in its rest pose, when it is not the first of the sequence.
+    /// The mesh in its rest pose; the first of the sequence unless given.
     #[arg(long, value_name = "FILE")]
     pub(crate) rest: Option<PathBuf>,
-    /// The mesh that a point cache (PC2, MDD) moves, when it has another name than the cache.
+    /// The mesh that a point cache (PC2, MDD) moves; the file of the same name beside it unless given.
     #[arg(long, value_name = "FILE")]
     pub(crate) mesh: Option<PathBuf>,
     #[command(flatten)]
@@ -232,9 +256,9 @@ pub(crate) struct InfoArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "dermis convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct ConvertArgs {
-    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
-    /// 'poses/*.obj' or 'frame_####.obj'. The last one, OUT, is the file to write: .glb .gltf .obj
-    /// .ply .npz .pc2 .mdd
+    /// A file; several meshes with the same vertices in the same order; a folder of them; or a pattern
+    /// such as 'poses/*.obj' or 'frame_####.obj'. The last one, OUT, is the file to write: .glb .gltf
+    /// .obj .ply .npz .pc2 .mdd
     // One list: with OUT on its own, no option could stand between it and the inputs.
     #[arg(required = true, value_name = "IN")]
     pub(crate) paths: Vec<PathBuf>,
@@ -246,7 +270,7 @@ pub(crate) struct ConvertArgs {
     /// Frames per second of the sequence.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
-    /// Write the frames of a file that has both frames and a skin.
+    /// When a file has both frames and a skin: write the frames as morph targets, not the skin.
     #[arg(long)]
     pub(crate) frames: bool,
     /// How .ply files are stored.
@@ -268,8 +292,8 @@ pub(crate) enum Ply {
 /// Where the examples come from, and which of them are kept for testing.
 #[derive(Debug, Args)]
 pub(crate) struct ExampleArgs {
-    /// A file; several meshes in correspondence; a folder of them; or a pattern such as
-    /// 'poses/*.obj' or 'frame_####.obj'.
+    /// A file; several meshes with the same vertices in the same order; a folder of them; or a pattern
+    /// such as 'poses/*.obj' or 'frame_####.obj'.
     #[arg(required = true, value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -277,7 +301,7 @@ pub(crate) struct ExampleArgs {
     /// The file with the skeleton, when the examples have none: .glb, .gltf or .npz.
     #[arg(long, value_name = "FILE")]
     pub(crate) skeleton: Option<PathBuf>,
-    /// Find so many bones from the meshes alone first, as `dermis rig` does.
+    /// First find this many bones from the meshes alone, as `dermis rig` does.
     #[arg(long, value_name = "N", value_parser = parse_positive, conflicts_with_all = ["skeleton", "clip"])]
     pub(crate) bones: Option<usize>,
     /// The clip whose poses belong to the examples.
@@ -286,9 +310,9 @@ pub(crate) struct ExampleArgs {
     /// Frames per second at which clips are sampled; at their own keys unless given.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
-    /// Which examples to test on without fitting to them: every:N, one (each in turn), none, numbers
-    /// such as 3,7,9 counting from 0, or names such as 'run_*'. A skin that is written is fitted to
-    /// all.
+    /// Which examples to hold out, that is, to test on and not fit to: every:N (every Nth), one (each in
+    /// turn), none, numbers such as 3,7,9 counting from 0, or names such as 'run_*'. The skin that is
+    /// written is fitted to all examples.
     #[arg(long, value_name = "WHICH", default_value = "every:4")]
     pub(crate) hold_out: String,
 }
@@ -303,7 +327,7 @@ pub(crate) struct FitArgs {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) method: MethodArgs,
-    /// Largest E_RMS to accept, on held-out examples if there are any; above it the exit code is 1.
+    /// Largest error (E_RMS) to accept, on held-out examples if there are any; above it the exit code is 1.
     #[arg(long, value_name = "E_RMS")]
     pub(crate) max_error: Option<f64>,
     /// Write a report with pictures: one self-contained HTML file.
@@ -322,8 +346,8 @@ pub(crate) struct FitArgs {
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) examples: ExampleArgs,
-    /// Compare decompositions of a mesh animation into so many bones instead: no skeleton is needed,
-    /// and nothing is held out.
+    /// Compare ways to decompose a mesh animation into P bones instead. No skeleton is needed, and nothing
+    /// is held out.
     #[arg(
         long,
         value_name = "P",
@@ -331,8 +355,8 @@ pub(crate) struct CompareArgs {
         conflicts_with_all = ["skeleton", "bones", "clip", "hold_out", "methods", "save", "surface"]
     )]
     pub(crate) decompose: Option<usize>,
-    /// With --decompose: corrections that are added to every skin for a second number; 0 for none,
-    /// 10 unless given.
+    /// With --decompose: how many morph targets are added to every skin for a second error; 0 for none, 10
+    /// unless given.
     #[arg(long, value_name = "R", value_parser = parse_count, requires = "decompose")]
     pub(crate) rank: Option<usize>,
     /// The methods to compare, separated by commas; all unless given.
@@ -341,10 +365,10 @@ pub(crate) struct CompareArgs {
     /// Most bones that may move one vertex.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
     pub(crate) max_influences: usize,
-    /// How many proxy bones rotational-regression has; of several numbers, separated by commas, each has a row [default: one for every 128 vertices beyond 400, 8 to 60]
+    /// How many proxy bones rotational-regression has; several numbers, separated by commas, get a row each [default: one for every 128 vertices beyond 400, 8 to 60]
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["decompose", "target_error"], help_heading = PROXIES)]
     pub(crate) proxy_bones: Vec<usize>,
-    /// As few proxy bones as could follow the training examples to this E_RMS, or to an enveloping error such as 5%
+    /// Use as few proxy bones as can reach this error on the examples fitted to: an E_RMS such as 1.5, or an enveloping error such as 5%
     #[arg(long, value_name = "ERROR", value_parser = parse_target, allow_negative_numbers = true, conflicts_with = "decompose", help_heading = PROXIES)]
     pub(crate) target_error: Option<Target>,
     #[command(flatten)]
@@ -358,7 +382,7 @@ pub(crate) struct CompareArgs {
     /// Which axis points up in the report's pictures.
     #[arg(long, value_enum, default_value_t = Up::Y)]
     pub(crate) up: Up,
-    /// Measure distances to the examples' surfaces too, as comparisons of scans do; takes longer.
+    /// Also measure distances to the examples' surfaces, as comparisons of scans do; takes longer.
     #[arg(long)]
     pub(crate) surface: bool,
     /// Print JSON instead of a table.
@@ -369,7 +393,7 @@ pub(crate) struct CompareArgs {
 /// Arguments of `dermis decompose`.
 #[derive(Debug, Args)]
 pub(crate) struct DecomposeArgs {
-    /// A sequence; several of one mesh; a folder of meshes; or a pattern such as 'poses/*.obj' or
+    /// A sequence; several sequences of one mesh; a folder of meshes; or a pattern such as 'poses/*.obj' or
     /// 'frame_####.obj'.
     #[arg(required = true, value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
@@ -381,13 +405,13 @@ pub(crate) struct DecomposeArgs {
     /// How many bones to find; with --keep, how many helper bones to add.
     #[arg(long, value_name = "N", value_parser = parse_positive, conflicts_with = "target_error")]
     pub(crate) bones: Option<usize>,
-    /// Find as few bones as reach this E_RMS; if none do, the exit code is 1.
+    /// Find as few bones as reach this error (E_RMS); if --max-bones do not, the exit code is 1.
     #[arg(long, value_name = "E_RMS")]
     pub(crate) target_error: Option<f64>,
-    /// Most bones that --target-error tries, 256 unless given.
+    /// Most bones that --target-error may use; 256 unless given.
     #[arg(long, value_name = "N", value_parser = parse_positive)]
     pub(crate) max_bones: Option<usize>,
-    /// Bones may take any affine matrix: the closest fit, and the default.
+    /// Bones may also stretch and shear (any affine matrix): the closest fit, and the default.
     #[arg(long, conflicts_with_all = ["rigid", "hierarchy"])]
     pub(crate) affine: bool,
     /// Bones only turn and move.
@@ -402,26 +426,26 @@ pub(crate) struct DecomposeArgs {
     /// How much time to take.
     #[arg(long, value_enum, default_value_t = QualityArg::Default)]
     pub(crate) quality: QualityArg,
-    /// Rounds of bones, weights and rest positions in turn, instead of the quality's.
+    /// Rounds of solving, each for bones, weights and rest positions in turn; by --quality unless given.
     #[arg(long, value_name = "N", value_parser = parse_positive)]
     pub(crate) rounds: Option<usize>,
-    /// Ways to begin that are tried, instead of the quality's.
+    /// How many starting points are tried; by --quality unless given.
     #[arg(long, value_name = "N", value_parser = parse_positive)]
     pub(crate) starts: Option<usize>,
-    /// Keep the rest mesh as it is given, instead of fitting it too.
+    /// Keep the rest mesh as it is, instead of fitting it too.
     #[arg(long)]
     pub(crate) fixed_rest: bool,
-    /// Tie the weights of neighbours together: 0 not at all, 1 clearly.
+    /// Make the weights of neighbouring vertices alike: 0 not at all, 1 clearly.
     #[arg(long, value_name = "S", default_value_t = 0.0)]
     pub(crate) smooth: f64,
-    /// A rig to keep: its bones, in the poses of its clip, and its rest mesh.
+    /// A rig to keep: its bones, in the poses of its clip, and its rest mesh stay as they are.
     #[arg(long, value_name = "FILE")]
     pub(crate) keep: Option<PathBuf>,
     /// The clip of --keep that belongs to the meshes, when it has several.
     #[arg(long, value_name = "NAME")]
     pub(crate) clip: Option<String>,
-    /// Vertices that keep the rig's weights: none, fit:E for those that it meets within an E_RMS of
-    /// E, or a text file of vertex numbers.
+    /// Vertices that keep the rig's weights: none; fit:E for those where the rig's error is an E_RMS of at
+    /// most E; or a text file of vertex numbers.
     #[arg(long, value_name = "WHICH")]
     pub(crate) lock: Option<String>,
     /// Fit only weights, for the bones of --keep in their poses.
@@ -457,17 +481,17 @@ pub(crate) struct DecomposeArgs {
 pub(crate) enum QualityArg {
     /// One start and a few rounds: a preview.
     Fast,
-    /// Several starts, and as many rounds as pay quickly.
+    /// Several starts, and rounds while each still helps much.
     Default,
-    /// Many starts and many rounds, for the last tenth of the error.
+    /// Many starts and many rounds: about a tenth less error, and several times the time.
     Best,
 }
 
 /// Arguments of `dermis rig`.
 #[derive(Debug, Args)]
 pub(crate) struct RigArgs {
-    /// A sequence; several meshes in correspondence; a folder of them; or a pattern such as
-    /// 'poses/*.obj' or 'frame_####.obj'.
+    /// A sequence; several meshes with the same vertices in the same order; a folder of them; or a pattern
+    /// such as 'poses/*.obj' or 'frame_####.obj'.
     #[arg(required = true, value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -478,13 +502,14 @@ pub(crate) struct RigArgs {
     /// How many bones to find.
     #[arg(long, value_name = "N", value_parser = parse_positive, required_unless_present = "skeleton")]
     pub(crate) bones: Option<usize>,
-    /// A file with the hierarchy, and weights or joints that say which vertices each bone has.
+    /// Take the hierarchy from this file; its weights, or the places of its joints, say which vertices each
+    /// bone has.
     #[arg(long, value_name = "FILE", conflicts_with = "bones")]
     pub(crate) skeleton: Option<PathBuf>,
-    /// Rounds of fitting weights and solving poses in turn.
+    /// Rounds of fitting weights, then poses.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = parse_count)]
     pub(crate) blend_rounds: usize,
-    /// Rounds of fitting animation space and solving poses in turn, after those.
+    /// Rounds of fitting an animation-space skin, then poses, after those.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = parse_count)]
     pub(crate) space_rounds: usize,
     /// Most bones that may move one vertex.
@@ -493,7 +518,7 @@ pub(crate) struct RigArgs {
     /// How far bones reach beyond their core, as a share of the mesh's longest side.
     #[arg(long, value_name = "R", default_value_t = 0.07)]
     pub(crate) reach: f64,
-    /// Leave the rest mesh out of the examples.
+    /// Do not use the rest mesh as an example.
     #[arg(long)]
     pub(crate) without_rest: bool,
     /// Frames per second of the clip that is written.
@@ -510,7 +535,7 @@ pub(crate) struct PoseArgs {
     /// A file with a skin.
     #[arg(value_name = "SKIN")]
     pub(crate) skin: PathBuf,
-    /// The meshes to match: a file, several, a folder or a pattern.
+    /// The meshes to match: a file, several, a folder or a pattern. A file with clips is played.
     #[arg(long, required = true, num_args = 1.., value_name = "IN")]
     pub(crate) to: Vec<PathBuf>,
     #[command(flatten)]
@@ -518,14 +543,14 @@ pub(crate) struct PoseArgs {
     /// Where the poses go: .glb .gltf .npz
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What bones may do: move freely, turn in place, or take any affine matrix.
+    /// What bones may do.
     #[arg(long, value_enum, default_value_t = Joints::Free)]
     pub(crate) joints: Joints,
     /// Frames per second of the clip that is written.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
-    /// Largest root-mean-square distance to accept, in per cent of the diagonal; above it the exit
-    /// code is 1.
+    /// Largest root-mean-square distance to accept, in per cent of the rest box's diagonal; above it the
+    /// exit code is 1.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) max_error: Option<f64>,
     /// Print JSON instead of a table.
@@ -540,7 +565,7 @@ pub(crate) enum Joints {
     Free,
     /// Turn in place; only bones without a parent move.
     Turn,
-    /// Take any affine matrix.
+    /// Turn, move, stretch and shear: any affine matrix.
     Affine,
 }
 
@@ -601,23 +626,23 @@ pub(crate) struct BenchArgs {
     /// A file with a skin.
     #[arg(value_name = "SKIN", conflicts_with_all = ["vertices", "influences", "bones", "proxies"])]
     pub(crate) skin: Option<PathBuf>,
-    /// Another skin of the same mesh, such as one fitted with --method ssd: whole frames of both, from poses to
+    /// Another skin of the same mesh, such as one fitted with --method lbs: whole frames of both, from poses to
     /// positions and normals, are timed in turn.
     #[arg(long, value_name = "OTHER", requires = "skin")]
     pub(crate) against: Option<PathBuf>,
     /// Vertices of the made-up body.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = parse_vertices)]
     pub(crate) vertices: usize,
-    /// Bones that move each of its vertices.
+    /// Bones that move each vertex of the made-up body.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
     pub(crate) influences: usize,
-    /// Bones that it has.
+    /// Bones of the made-up body.
     #[arg(long, value_name = "B", default_value_t = 100, value_parser = parse_positive)]
     pub(crate) bones: usize,
-    /// Proxy bones that it has beside them, placed from as many patches.
+    /// Proxy bones of the made-up body, beside the others.
     #[arg(long, value_name = "P", default_value_t = 0, value_parser = parse_count)]
     pub(crate) proxies: usize,
-    /// Fit the time as a sum over vertices, influences and objects instead, for each program.
+    /// Time bodies of many sizes instead, and say what a vertex, an influence and an object cost each.
     #[arg(long, conflicts_with = "skin")]
     pub(crate) cost_model: bool,
     /// Print JSON instead of a table.

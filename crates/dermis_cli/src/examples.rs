@@ -9,6 +9,7 @@ use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Skin, Split};
 use dermis_io::Document;
 use glam::DVec3;
 
+use crate::animation::{no_motion, show_clips};
 use crate::args::ExampleArgs;
 use crate::cmd::rig::example_meshes;
 use crate::cmd::{Pace, choose_clip, read_inputs, sampled};
@@ -137,6 +138,7 @@ fn with_found_bones(
     source: &PoseSource<'_>,
     talk: &Talk,
 ) -> anyhow::Result<Assembled> {
+    show_clips(&mut document, source.fps)?;
     let meshes = example_meshes(&document, false)?;
     let guess = BoneGuess::Count(count);
     let found = fit_bones(
@@ -173,12 +175,17 @@ fn with_skeleton_from(
     source: &PoseSource<'_>,
     talk: &Talk,
 ) -> anyhow::Result<Assembled> {
-    if document.frames.is_empty() {
+    if document.frames.is_empty() && document.clips.len() > 1 {
         bail!(
-            "{}: expected example meshes, found a single one: give the sequence as input and the \
-             rig with --skeleton",
-            document.path.display()
+            "{}: has {} clips, and --skeleton gives poses for the meshes of one: choose one with \
+             `dermis convert --clip NAME` first",
+            document.path.display(),
+            document.clips.len()
         );
+    }
+    show_clips(&mut document, source.fps)?;
+    if document.frames.is_empty() {
+        bail!(no_motion(&document));
     }
     let rig = read_beside(path, &source.matching.up, talk)?;
     let Some(skeleton) = own_skeleton(&rig) else {
@@ -228,17 +235,14 @@ fn with_skeleton_from(
 
 /// A skinned file on its own: what its clips show is what should be fitted.
 fn from_own_clips(mut document: Document, source: &PoseSource<'_>) -> anyhow::Result<Assembled> {
-    let path = document.path.display().to_string();
-    let Some(skin) = document.skin.clone() else {
-        bail!("{path}: has no example meshes: give a sequence, or a skinned file with clips");
+    let (Some(skin), false) = (document.skin.clone(), document.clips.is_empty()) else {
+        bail!(no_motion(&document));
     };
     let chosen: Vec<Clip> = match source.clip {
         Some(_) => vec![choose_clip(&document, source.clip)?.clone()],
         None => document.clips.clone(),
     };
-    if chosen.is_empty() {
-        bail!("{path}: has a skin but no clip, so there are no poses to fit to");
-    }
+    let path = document.path.display().to_string();
     let mut poses = Vec::new();
     let clips: Vec<&Clip> = chosen.iter().collect();
     let sampled = sampled(source.fps, &clips, &skin, &document, Pace::AtKeys)?;

@@ -97,7 +97,7 @@ fn rows_of_skin(prepared: &Prepared) -> anyhow::Result<Vec<Vec<BoneId>>> {
             multi.influences.iter().map(bones).collect()
         }
         other => bail!(
-            "--influences skin: {} does not say which bones move a vertex",
+            "--influences skin: the weights in {} do not say which bones move each vertex",
             other.name()
         ),
     };

@@ -103,7 +103,7 @@ pub(crate) fn read_named(
             .map(|(bone, local)| JointLimits::fixed(bone, local))
             .collect(),
         Others::Seen if seen.is_empty() => bail!(
-            "{}: others = \"seen\" needs clips, and the skin has none",
+            "{}: others = \"seen\" needs clips, and the file has none",
             path.display()
         ),
         Others::Seen => seen.to_vec(),
@@ -114,7 +114,10 @@ pub(crate) fn read_named(
         let about = || format!("{}: joint {}", path.display(), joint.bone);
         let bone = skin.skeleton.find(&joint.bone);
         let Some(bone) = bone.filter(|bone| bone.index() < limits.len()) else {
-            bail!("{}: the skin has no posed bone of that name", about());
+            bail!(
+                "{}: the skin has no bone of that name that a pose can move",
+                about()
+            );
         };
         if std::mem::replace(&mut named[bone.index()], true) {
             bail!("{}: it is named twice", about());
@@ -146,7 +149,7 @@ fn joint_limits(
             .axis
             .context("expected axis = [x, y, z], in the bone's frame")?;
         let axis = DVec3::from_array(axis).try_normalize();
-        axis.context("the axis has no direction")
+        axis.context("the axis is zero: expected a direction")
     };
     let fields = [
         (

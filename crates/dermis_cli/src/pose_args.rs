@@ -14,15 +14,15 @@ pub(crate) struct StatsArgs {
     pub(crate) skin: PathBuf,
     #[command(flatten)]
     pub(crate) up: UpArgs,
-    /// A clip to take poses from, instead of all clips; may be given again. With --limits: for the joints
-    /// that the limits do not name.
+    /// A clip to take poses from, instead of all clips. May be repeated. With --limits, clips say what the
+    /// joints do that the limits file does not name.
     #[arg(long, value_name = "NAME", conflicts_with = "uniform")]
     pub(crate) clip: Vec<String>,
-    /// What joints may do, as a text file: those that it names are spread evenly over their limits. With
-    /// others = "seen" the rest keep what the clips show of them.
+    /// A text file of joint limits: joints that it names take every pose within them, all equally likely.
+    /// With others = "seen" in it, the rest do what the clips show.
     #[arg(long, value_name = "FILE", conflicts_with = "uniform")]
     pub(crate) limits: Option<PathBuf>,
-    /// Take every rotation of every joint for equally likely.
+    /// Assume that every rotation of every joint is equally likely.
     #[arg(long)]
     pub(crate) uniform: bool,
     /// Where the file with the statistics goes: .glb .gltf
@@ -41,19 +41,19 @@ pub(crate) struct BoundsArgs {
     pub(crate) skin: PathBuf,
     #[command(flatten)]
     pub(crate) up: UpArgs,
-    /// What joints may do, as a text file, instead of what the file says.
+    /// A text file of joint limits, instead of what the file says of its joints.
     #[arg(long, value_name = "FILE", conflicts_with = "any_rotation")]
     pub(crate) limits: Option<PathBuf>,
-    /// Leave out what is known of the joints: they may turn every way.
+    /// Ignore what is known of the joints: let them turn every way.
     #[arg(long)]
     pub(crate) any_rotation: bool,
     /// Where the file with the bounds goes: .glb .gltf
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// A camera at EYE that looks at TARGET, as X,Y,Z:X,Y,Z: says whether it may see the skin.
+    /// A camera at EYE that looks at TARGET, as X,Y,Z:X,Y,Z. Prints whether it may see the skin.
     #[arg(long, value_name = "EYE:TARGET", value_parser = parse_eye)]
     pub(crate) frustum: Option<[[f64; 3]; 2]>,
-    /// Angle between the lower and the upper edge of its picture, in degrees.
+    /// The camera's vertical field of view, in degrees.
     #[arg(
         long,
         value_name = "DEG",
@@ -62,10 +62,11 @@ pub(crate) struct BoundsArgs {
         allow_negative_numbers = true
     )]
     pub(crate) fov: f64,
-    /// A crowd of instances on the ground, as COLUMNSxROWS:DISTANCE: says how many may be seen.
+    /// A grid of instances on the ground, as COLUMNSxROWS:DISTANCE. Prints how many the camera may see.
     #[arg(long, value_name = "CxR:D", value_parser = parse_crowd, requires = "frustum")]
     pub(crate) crowd: Option<Crowd>,
-    /// Exit with 1 when the sphere for legal poses is more than so many times the best one found.
+    /// Exit with 1 when the sphere for all allowed poses is more than RATIO times as large as one around the widest
+    /// poses that were found.
     #[arg(long, value_name = "RATIO", allow_negative_numbers = true)]
     pub(crate) max_ratio: Option<f64>,
     /// Print JSON instead of a table.
@@ -95,7 +96,7 @@ pub(crate) struct TransformArgs {
         allow_negative_numbers = true
     )]
     pub(crate) scale: f64,
-    /// Turns in degrees about axes, after each other: x=-90 or y=30,x=10
+    /// Turns about axes, in degrees and in this order: x=-90 or y=30,x=10
     #[arg(long, value_name = "AXIS=DEG,...", value_parser = parse_turns, allow_hyphen_values = true)]
     pub(crate) rotate: Option<Turns>,
     /// A translation, after scale and rotation: X,Y,Z
@@ -130,7 +131,7 @@ fn parse_eye(text: &str) -> Result<[[f64; 3]; 2], String> {
     };
     let (eye, target) = (parse_vector(eye)?, parse_vector(target)?);
     match eye == target {
-        true => Err("the camera stands where it looks at".to_owned()),
+        true => Err("expected a camera and a target in different places".to_owned()),
         false => Ok([eye, target]),
     }
 }

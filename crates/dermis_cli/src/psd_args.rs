@@ -17,7 +17,7 @@ pub(crate) struct PsdArgs {
 /// A step of the work on a sculpting project.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PsdStep {
-    /// Begin a project: a skin, and the controls that shapes will depend on.
+    /// Start a project: name a skin, and the controls that shapes will depend on.
     #[command(after_help = "\
 Examples:
   dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:z
@@ -28,12 +28,12 @@ Examples:
 A control is NAME=BONE:TURN:AXIS or NAME=slider[:DEFAULT]. TURN is hinge (1 axis), swing (2),
 swing-twist (3) or free (3); AXIS is x, y, z, -x, -y or -z of the bone at rest, and free has none.")]
     New(NewArgs),
-    /// Write the current result in a pose, to sculpt on.
+    /// Write the mesh in a pose, with all shapes so far, to sculpt on.
     #[command(after_help = "\
 Example:
   dermis psd pose arm.psd.toml --pose elbow=90,load=1 -o to_sculpt.obj")]
     Pose(PosedArgs),
-    /// Record a sculpted mesh: from now on it is there in its pose.
+    /// Add a sculpted mesh to the project: from now on it appears in its pose.
     #[command(after_help = "\
 Examples:
   dermis psd add arm.psd.toml --pose elbow=90 --mesh sculpt.obj --falloff 40deg
@@ -41,7 +41,7 @@ Examples:
   dermis psd add arm.psd.toml --pose forearm.rz=90 --mesh better.obj --replace
 
 A pose lists what differs from rest: CONTROL=VALUE in degrees (90, 90deg, 1.2rad; 30/0/45 for
-several axes) or as a slider's number; or BONE.rx=DEGREES, which the controls must be able to read.")]
+several axes) or as a slider's number; or BONE.rx=DEGREES, if a control reads that turn.")]
     Add(AddArgs),
     /// Take all shapes of a face at once, each with a slider of its name.
     #[command(after_help = "\
@@ -54,7 +54,7 @@ Takes the morph targets of a .glb or .gltf, and of other files the frames: each 
 where the slider is at 1, in a new layer that adds them up. What moves nothing, or is there already, is skipped
 and named. The project is written when all went well, and otherwise left alone.")]
     Import(ImportArgs),
-    /// Solve all layers and write the skin that shows them.
+    /// Write the skin with all shapes of the project.
     #[command(after_help = "Example:\n  dermis psd fit arm.psd.toml -o arm_sculpted.glb")]
     Fit(PsdFitArgs),
     /// Draw the result along a control, with the curves that drive it.
@@ -63,7 +63,7 @@ Examples:
   dermis psd show arm.psd.toml --sweep elbow -o sweep.png
   dermis psd show arm.psd.toml --sweep elbow --from 0 --to 150 --at load=1 --steps 9 -o sweep.png")]
     Show(ShowArgs),
-    /// List what a project has, and say what will not look as it was sculpted.
+    /// List what is in a project, and warn about what will not look as it was sculpted.
     #[command(after_help = "\
 Example:
   dermis psd check arm.psd.toml --strict
@@ -126,21 +126,21 @@ pub(crate) struct AddArgs {
     /// The sculpted mesh, with the vertices of the base in their order.
     #[arg(long, value_name = "FILE")]
     pub(crate) mesh: PathBuf,
-    /// How far the shape reaches: 40deg, 0.5, or one per control, as in elbow=40,load=0.5. Half the
-    /// distance to the nearest other pose unless given.
+    /// How far from its pose the shape still shows: 40deg, 0.5, or one value per control, as in
+    /// elbow=40,load=0.5. Half the distance to the nearest other pose unless given.
     #[arg(long, value_name = "FALLOFF")]
     pub(crate) falloff: Option<String>,
-    /// Name of the sculpt and of its morph target; made of the pose unless given.
+    /// Name of the sculpt and of its morph target; made from the pose unless given.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The layer it goes to; the one over exactly the controls that the pose moves unless given.
+    /// The layer to add it to. Unless given, the layer whose controls are exactly those that the pose moves.
     #[arg(long, value_name = "NAME")]
     pub(crate) layer: Option<String>,
     /// Replace the sculpt of that pose, or of that name.
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Vertices that moved less than this, in model units, were not sculpted; a millionth of the
-    /// diagonal unless given.
+    /// Vertices that moved less than this, in model units, count as not sculpted; a millionth of the rest
+    /// box's diagonal unless given.
     #[arg(long, value_name = "DISTANCE")]
     pub(crate) tolerance: Option<f64>,
     #[command(flatten)]
@@ -170,10 +170,10 @@ pub(crate) struct ShowArgs {
     /// The control to move: elbow, or shoulder.2 for the second of several axes.
     #[arg(long, value_name = "CONTROL")]
     pub(crate) sweep: String,
-    /// Where it begins, in degrees or as a slider's number.
+    /// Where the sweep begins, in degrees or as a slider's number.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) from: Option<f64>,
-    /// Where it ends. The range of its sculpts, and a little more, unless given.
+    /// Where the sweep ends. It covers the sculpts and a little more unless given.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) to: Option<f64>,
     /// Where the other controls stand, such as load=1.

@@ -14,10 +14,10 @@ pub(crate) struct SubdivideArgs {
     pub(crate) input: PathBuf,
     #[command(flatten)]
     pub(crate) up: UpArgs,
-    /// How the inside is smoothed: loop for triangles, catmull-clark for quads.
+    /// The subdivision scheme: loop for triangles, catmull-clark for quads.
     #[arg(long, value_name = "SCHEME", default_value = "loop")]
     pub(crate) scheme: SchemeName,
-    /// How often; each level has four times the triangles of the one before.
+    /// How many times to subdivide; each time, there are four times as many triangles.
     #[arg(
         long,
         value_name = "N",
@@ -25,28 +25,28 @@ pub(crate) struct SubdivideArgs {
         allow_negative_numbers = true
     )]
     pub(crate) levels: i64,
-    /// Edges whose faces meet at more than so many degrees in the rest pose are creases.
+    /// Keep edges sharp (creases) whose faces meet at more than this many degrees in the rest pose.
     #[arg(long, value_name = "DEG", allow_hyphen_values = true)]
     pub(crate) crease_angle: Option<f64>,
-    /// Edges along which the file splits normals are creases.
+    /// Keep edges sharp (creases) along which the file splits its normals.
     #[arg(long)]
     pub(crate) crease_normals: bool,
-    /// For how many levels creases stay sharp, also parts of a level; for ever unless given.
+    /// For how many levels creases stay sharp, such as 1.5; for ever unless given.
     #[arg(long, value_name = "LEVELS", allow_hyphen_values = true)]
     pub(crate) crease_sharpness: Option<f64>,
-    /// Corners of the border that only one face has: they stay, or are rounded.
+    /// Whether corners of the border that only one face has stay sharp or are rounded.
     #[arg(long, value_name = "RULE", default_value = "sharp")]
     pub(crate) corners: CornersName,
-    /// UVs and colours follow the surface smoothly, or stay in the middles of edges and faces.
+    /// Whether UVs and colours are smoothed with the surface, or taken linearly in edges and faces.
     #[arg(long, value_name = "RULE", default_value = "smooth")]
     pub(crate) uv: UvName,
-    /// Move points to where endless subdivision would take them.
+    /// Move points onto the smooth surface that endless subdivision would give.
     #[arg(long)]
     pub(crate) limit: bool,
-    /// For catmull-clark: take every triangle for a face, also where two of them were a quad.
+    /// For catmull-clark: keep every triangle, instead of joining pairs that look like quads.
     #[arg(long)]
     pub(crate) keep_triangles: bool,
-    /// Let stock players show the result exactly, at up to four joints per bone.
+    /// Write a skin that stock players show exactly, with up to four joints per bone.
     #[arg(long)]
     pub(crate) plain_exact: bool,
     /// Where the result goes: .glb .gltf .obj .ply .npz

@@ -60,7 +60,7 @@ impl Talk {
             });
         });
         if handled.is_err() {
-            self.remark("Ctrl-C cannot be caught here and will end the work at once");
+            self.remark("note: Ctrl-C cannot be caught here and will end the work at once");
         }
     }
 

@@ -174,7 +174,18 @@ fn bad_input_gets_one_sentence() {
         ),
         (
             "fit quad.obj -o out.glb",
-            &["quad.obj", "no example meshes"],
+            &["quad.obj", "a mesh that moves, found a single mesh"],
+        ),
+        (
+            "fit still.glb -o out.glb",
+            &[
+                "still.glb",
+                "a mesh that moves, found a skin without a clip",
+            ],
+        ),
+        (
+            "fit two.glb --skeleton tube.glb -o out.glb",
+            &["two.glb", "2 clips", "--skeleton", "convert --clip"],
         ),
         (
             "fit no_bones.npz --skeleton quad.obj -o out.glb",

@@ -52,7 +52,7 @@ fn a_file_is_timed_in_the_middle_of_its_clip() {
     let text = scratch.dermis("bench arm.glb --quiet").done().stdout;
     assert!(text.contains("202 vertices, 3 bones"), "{text}");
     assert!(
-        text.contains("plain evaluation in double precision"),
+        text.contains("simple evaluation in double precision"),
         "{text}"
     );
 }

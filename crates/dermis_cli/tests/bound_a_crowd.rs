@@ -168,7 +168,7 @@ fn clips_that_leave_the_limits_are_told_and_held() {
         .done();
     let told: Vec<&str> = run.stderr.lines().collect();
     let leaves = |line: &&&str| {
-        line.starts_with("the clips leave the sphere for every pose within limits: joint ")
+        line.starts_with("note: the clips leave the sphere for every pose within limits: joint ")
             && line.contains("degrees too far in clip ")
     };
     assert_eq!(told.iter().filter(leaves).count(), 1, "{run:?}");
@@ -482,7 +482,8 @@ fn what_is_wrong_is_said_in_one_sentence() {
         .dermis("transform arm.glb --scale 2 -o arm.obj")
         .done();
     assert!(
-        obj.stderr.contains("no place for the skin and its clips"),
+        obj.stderr
+            .contains(".obj files cannot hold the skin and the clips"),
         "{obj:?}"
     );
     // A skin that is no sum of matrices times vectors gets the sphere of its clips, and a remark.

@@ -451,7 +451,7 @@ fn a_rig_of_other_meshes_is_warned_of() {
     let run = scratch.dermis(command).done();
     assert!(
         run.stderr
-            .contains("warning: rig.glb alone has an E_RMS of"),
+            .contains("warning: rig.glb alone is far off (E_RMS"),
         "{run:#?}"
     );
 }

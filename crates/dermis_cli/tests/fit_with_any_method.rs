@@ -172,8 +172,11 @@ fn a_pose_given_twice_is_named() {
         "compare tube.npz --methods ssd",
     ] {
         let run = scratch.dermis(command).done();
-        let same = format!("{} and again are the same pose and the same mesh", names[1]);
-        let other = format!("{} and other are the same pose with different", names[2]);
+        let same = format!(
+            "{} and again have the same pose and the same mesh",
+            names[1]
+        );
+        let other = format!("{} and other have the same pose but different", names[2]);
         for part in [same, other] {
             assert!(run.stdout.contains(&part), "{part} in {run:#?}");
         }

@@ -102,7 +102,7 @@ fn poses_by_hand_move_what_can_be_posed() {
     let run = scratch.dermis(&format!("eval {source} --pose '{proxy}.rz=40' -o no.npz"));
     assert_eq!(run.code, 2, "{run:#?}");
     assert!(
-        run.stderr.contains("is computed from others"),
+        run.stderr.contains("is placed by other bones"),
         "{}",
         run.stderr
     );

@@ -267,3 +267,73 @@ fn animation_space_beats_linear_blending_on_the_horse() {
         "animation space has {ratio} of the error of linear blend skinning"
     );
 }
+
+/// The frames of a tube as morph targets of one glTF file, as `dermis convert` writes a sequence.
+fn morph_sequence(scratch: &Scratch) {
+    scratch.write("tube.npz", &tube_document(&SMALL_TUBE));
+    scratch.write("meshes.npz", &meshes(&SMALL_TUBE));
+    scratch
+        .dermis("convert meshes.npz morphs.glb --quiet")
+        .done();
+}
+
+#[test]
+fn every_command_reads_the_meshes_of_a_morph_sequence() {
+    let scratch = Scratch::new();
+    morph_sequence(&scratch);
+    let frames = |name: &str| {
+        let decomposed =
+            format!("decompose {name} --bones 3 --quality fast -o {name}.skin.glb --json");
+        number(
+            &scratch.dermis(&decomposed).done().json(),
+            "/clips/0/frames",
+        )
+    };
+    assert_eq!(frames("morphs.glb"), 6.0, "decompose reads them");
+    assert_eq!(frames("meshes.npz"), 6.0, "and those of the archive");
+    let counts = |name: &str| {
+        let count = |command: &str, pointer: &str| {
+            number(
+                &scratch.dermis(&command.replace("IN", name)).done().json(),
+                pointer,
+            )
+        };
+        let fit = "--hold-out none -o IN.fit.glb --json";
+        let posed = scratch
+            .dermis(&format!("pose tube.glb --to {name} --json"))
+            .done();
+        [
+            count("rig IN --bones 3 -o IN.npz --json", "/meshes"),
+            count(&format!("fit IN --bones 3 {fit}"), "/overall/exampleCount"),
+            count(
+                &format!("fit IN --skeleton tube.npz {fit}"),
+                "/overall/exampleCount",
+            ),
+            posed.json()["meshes"].as_array().map_or(0, Vec::len) as f64,
+        ]
+    };
+    scratch.dermis("convert tube.npz tube.glb --quiet").done();
+    let expected = counts("meshes.npz");
+    assert_eq!(expected[2..], [6.0, 6.0], "six meshes");
+    assert_eq!(
+        counts("morphs.glb"),
+        expected,
+        "rig, fit, fit --skeleton, pose"
+    );
+}
+
+#[test]
+fn the_horse_of_morph_targets_has_fifteen_meshes_for_every_command() {
+    let Some(horse) = support::data("gltf-morph-sequences/Horse.glb") else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let horse = quoted(&horse);
+    let fit = format!("fit {horse} --bones 4 --hold-out none -o fit.glb --json");
+    let fitted = number(&scratch.dermis(&fit).done().json(), "/overall/exampleCount");
+    let decompose = format!("decompose {horse} --bones 4 --quality fast -o skin.glb --json");
+    let decomposed = number(&scratch.dermis(&decompose).done().json(), "/clips/0/frames");
+    // The rest mesh, when it is none of the frames, is an example, too.
+    assert_eq!(decomposed, 15.0, "frames");
+    assert!((15.0..=16.0).contains(&fitted), "examples: {fitted}");
+}

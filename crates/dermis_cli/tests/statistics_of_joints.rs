@@ -214,3 +214,42 @@ fn what_statistics_replace_is_said() {
         "neither is for these joints"
     );
 }
+
+#[test]
+fn long_names_do_not_run_into_the_next_column() {
+    let scratch = Scratch::new();
+    arm(&scratch);
+    scratch.dermis("convert arm.glb arm.gltf --quiet").done();
+    let text = std::fs::read_to_string(scratch.at("arm.gltf")).expect("it was written");
+    let long = "mixamorig:LeftHandIndex1_end_of_the_chain";
+    let longer = format!("hips{}pivot", "_of_the_armature".repeat(8));
+    let text = text.replace("\"hand\"", &format!("\"{long}\""));
+    let text = text.replace("\"forearm\"", &format!("\"{longer}\""));
+    scratch.put("arm.gltf", text);
+    let table = scratch.dermis("stats arm.gltf").done().stdout;
+    let rows: Vec<&str> = table.lines().collect();
+    let column = |row: &str| row.chars().count() - row.trim_end_matches("clips").chars().count();
+    assert!(
+        rows.iter().filter(|row| column(row) > 0).count() >= 2,
+        "{table}"
+    );
+    let row = rows.iter().find(|row| row.starts_with(long));
+    let row = row.unwrap_or_else(|| panic!("no row of {long} in\n{table}"));
+    assert!(
+        row[long.len()..].starts_with("  "),
+        "a gap behind the name: {row}"
+    );
+    let cut = rows.iter().find(|row| row.starts_with("hips_of_the"));
+    let cut = cut.unwrap_or_else(|| panic!("no row of {longer} in\n{table}"));
+    assert!(
+        cut.contains('…') && cut.contains("pivot  "),
+        "its middle is cut: {cut}"
+    );
+    let ends: Vec<usize> = (rows.iter().filter(|row| row.ends_with("clips")))
+        .map(|row| row.chars().count())
+        .collect();
+    assert!(
+        ends.windows(2).all(|pair| pair[0] == pair[1]),
+        "aligned: {table}"
+    );
+}

@@ -1,4 +1,4 @@
-//! Which format a file has, and reading and writing one file of any format.
+//! Reading and writing one file of any format.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,124 +10,14 @@ use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use glam::DVec3;
 
+use crate::format_table::lower_name;
 use crate::geometry::Geometry;
 use crate::gltf::{self, GltfOptions};
 use crate::obj::{self, ObjWriter};
 use crate::ply::{self, PlyEncoding, PlyWriter};
 use crate::point_cache::{self, PointCache};
 use crate::sequence::{self, SequenceOptions};
-use crate::{Document, Fault, IoError, Transaction, npz, read_file};
-
-/// The formats that dermis reads and writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Format {
-    /// glTF 2.0 in one binary file.
-    Glb,
-    /// glTF 2.0 as JSON, with buffers beside it or inside.
-    Gltf,
-    /// Wavefront OBJ, also gzipped (`.obj.gz`).
-    Obj,
-    /// Stanford PLY, also gzipped (`.ply.gz`).
-    Ply,
-    /// A NumPy archive of arrays.
-    Npz,
-    /// Point cache of 3ds Max and Blender: frames without faces.
-    Pc2,
-    /// Point cache of LightWave and Blender: frames without faces.
-    Mdd,
-}
-
-impl Format {
-    /// Every format.
-    pub const ALL: [Self; 7] = [
-        Self::Glb,
-        Self::Gltf,
-        Self::Obj,
-        Self::Ply,
-        Self::Npz,
-        Self::Pc2,
-        Self::Mdd,
-    ];
-
-    /// The format that a file's name says it has; upper and lower case are the same.
-    ///
-    /// # Errors
-    /// [`Fault::Unsupported`], with the known extensions.
-    ///
-    /// ```
-    /// use dermis_io::Format;
-    /// assert_eq!(Format::of("poses/01.OBJ.gz".as_ref())?, Format::Obj);
-    /// # Ok::<(), dermis_io::IoError>(())
-    /// ```
-    pub fn of(path: &Path) -> Result<Self, IoError> {
-        let name = lower_name(path);
-        let plain = name.strip_suffix(".gz");
-        let extension = plain
-            .unwrap_or(&name)
-            .rsplit_once('.')
-            .map_or("", |(_, e)| e);
-        let format = Self::ALL.into_iter().find(|f| f.extension() == extension);
-        let may_be_packed = matches!(format, Some(Self::Obj | Self::Ply));
-        match format.filter(|_| plain.is_none() || may_be_packed) {
-            Some(format) => Ok(format),
-            None => {
-                let what = match name.rsplit_once('.') {
-                    Some(_) => format!("the extension of {name}"),
-                    None => "a file name without an extension".to_owned(),
-                };
-                let known: Vec<String> = Self::ALL
-                    .iter()
-                    .map(|f| format!(".{}", f.extension()))
-                    .collect();
-                let hint = format!("known are {}, .obj.gz and .ply.gz", known.join(", "));
-                Err(Fault::unsupported(what, hint).in_file(path))
-            }
-        }
-    }
-
-    /// The extension, in lower case and without a dot.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Glb => "glb",
-            Self::Gltf => "gltf",
-            Self::Obj => "obj",
-            Self::Ply => "ply",
-            Self::Npz => "npz",
-            Self::Pc2 => "pc2",
-            Self::Mdd => "mdd",
-        }
-    }
-
-    /// About how many bytes of memory a byte of a file becomes at most while it is read; 1 for formats that count what
-    /// is in them.
-    fn memory_per_byte(self) -> u64 {
-        match self {
-            Self::Glb | Self::Gltf | Self::Npz => 1,
-            // Three single-precision numbers become double ones.
-            Self::Pc2 | Self::Mdd => 3,
-            // `f 1 2 3` is a polygon, a triangle, and one that is drawn.
-            Self::Obj | Self::Ply => 8,
-        }
-    }
-
-    /// Fails when so many bytes of a file would not fit into memory with what is read out of them.
-    fn check_size(self, bytes: u64) -> Result<(), Fault> {
-        let what = || format!("reading {bytes} bytes of .{}", self.extension());
-        let factors = [bytes, self.memory_per_byte()];
-        Ok(limits::check_memory(&factors, what, "split the file")?)
-    }
-
-    /// True for formats that hold frames but no faces.
-    pub fn is_point_cache(self) -> bool {
-        matches!(self, Self::Pc2 | Self::Mdd)
-    }
-}
-
-fn lower_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default();
-    name.to_string_lossy().to_lowercase()
-}
+use crate::{Document, Fault, Format, IoError, Transaction, npz, read_file};
 
 fn is_packed(path: &Path) -> bool {
     lower_name(path).ends_with(".gz")
@@ -164,6 +54,10 @@ pub struct WriteOptions {
 /// [`IoError::Read`] and [`IoError::Content`].
 pub fn read(path: &Path) -> Result<Document, IoError> {
     let format = Format::of(path)?;
+    if !format.is_read() {
+        let what = format!("reading {}", format.name());
+        return Err(Fault::unsupported(what, "dermis only writes it").in_file(path));
+    }
     if format.is_point_cache() {
         return sequence::read_inputs(&[path], &SequenceOptions::default());
     }
@@ -407,32 +301,6 @@ fn numbered(path: &Path, number: usize, last: usize) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn extensions_name_formats_in_any_case() {
-        for (name, expected) in [
-            ("a.GLB", Format::Glb),
-            ("a.b.gltf", Format::Gltf),
-            ("a.Obj.GZ", Format::Obj),
-            ("a.ply.gz", Format::Ply),
-            ("a.npz", Format::Npz),
-            ("a.pc2", Format::Pc2),
-            ("a.mdd", Format::Mdd),
-        ] {
-            let found = Format::of(Path::new(name)).expect("a known extension");
-            assert_eq!(found, expected, "for {name}");
-        }
-    }
-
-    #[test]
-    fn unknown_extensions_are_refused_with_the_known_ones() {
-        for name in ["a.fbx", "a", "a.npz.gz", ".gz", "", "obj"] {
-            let message = Format::of(Path::new(name))
-                .expect_err("unknown")
-                .to_string();
-            assert!(message.contains(".glb, .gltf, .obj"), "{message}");
-        }
-    }
 
     #[test]
     fn frames_are_numbered_before_the_extension() {

@@ -3,6 +3,7 @@
 mod error;
 mod files;
 mod format;
+mod format_table;
 mod geometry;
 pub mod gltf;
 mod npz;
@@ -18,7 +19,8 @@ pub use dermis::document::{
 };
 pub use error::{Fault, IoError};
 pub use files::{Transaction, abandon_writes, read_file, write_file};
-pub use format::{Format, WriteOptions, read, read_points, write};
+pub use format::{WriteOptions, read, read_points, write};
+pub use format_table::{Content, Format, FrameStorage};
 pub use placement::{Placement, placed};
 pub use ply::PlyEncoding;
 pub use sequence::{SequenceOptions, natural_order, read_inputs};

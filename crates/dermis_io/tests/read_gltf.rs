@@ -109,7 +109,7 @@ fn the_robot_is_repaired_and_says_so() {
     assert_eq!(counts(&robot), [7214, 1820, 3237, 57, 14], "19 primitives");
     assert_eq!(
         robot.notes,
-        ["the weights of 752 vertices did not sum to 1 (the worst to 1.7551) and were scaled"],
+        ["the weights of 752 vertices did not sum to 1 (the worst sum is 1.7551) and were scaled"],
         "one note for the whole file"
     );
     let names: Vec<_> = skin(&robot).coefficients.iter().map(|c| &*c.name).collect();

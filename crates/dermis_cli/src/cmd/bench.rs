@@ -85,7 +85,7 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let subject = subject(args, talk)?;
     let Subject { mesh, skin, pose } = &subject;
     if skin.vertex_count() == 0 {
-        bail!("there is no vertex to move");
+        bail!("there are no vertices to time");
     }
     // Before anything is timed: a file that does not fit should not be heard of a minute later.
     let other = match &args.against {
@@ -360,11 +360,11 @@ fn table(report: &Report) -> String {
         )
     }));
     lines.push(format!(
-        "plain evaluation in double precision: {:.1} ns/vertex",
+        "simple evaluation in double precision, for comparison: {:.1} ns/vertex",
         report.plain_ns_per_vertex
     ));
     lines.push(
-        "copy: bytes per second over those of one thread that copies as many, in this run"
+        "copy: memory traffic as a share of what one thread copies here, measured in the same run"
             .to_owned(),
     );
     lines.extend(report.whole_frame.iter().flat_map(WholeFrame::lines));

@@ -17,6 +17,7 @@ use super::spheres::{self, Spheres};
 use crate::Outcome;
 use crate::matching::read_upright;
 use crate::pose_args::{BoundsArgs, Crowd};
+use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
 
 /// Legal poses that are looked for to see how loose a sphere is: found by search, and drawn.
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
     let skin = skin_of(&document)?.clone();
     if skin.vertex_count() == 0 {
-        bail!("{}: has no vertex to hold", args.skin.display());
+        bail!("{}: has no vertices to find bounds of", args.skin.display());
     }
     let shown = legal::shown_poses(&document, &skin)?;
     let seen = legal::seen_in(&skin, &shown);
@@ -106,8 +107,8 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Ok(match (args.max_ratio, report.legal_ratio) {
         (Some(most), Some(ratio)) if ratio > most => {
             talk.remark(format!(
-                "tolerance missed: the sphere is {ratio:.3} times the best one found, at most {most} \
-                 was asked for"
+                "tolerance missed: the sphere is {ratio:.3} times the best one found, more than \
+                 --max-ratio {most}"
             ));
             Outcome::ToleranceMissed
         }
@@ -233,9 +234,9 @@ fn table(report: &Report, document: &Document) -> String {
             ball.radius, ball.center.x, ball.center.y, ball.center.z
         )
     };
-    let mut lines = vec![format!("{:<28}{:>12}   center", "sphere around", "radius")];
+    let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, ball: &Ball, remark: String| {
-        lines.push(format!("{name:<28}{}{remark}", sphere(ball)));
+        rows.push((name.to_owned(), format!("{}{remark}", sphere(ball))));
     };
     let left = report
         .rest_left_by
@@ -272,6 +273,11 @@ fn table(report: &Report, document: &Document) -> String {
             row(&format!("  part of {}", part.mesh_name), ball, ratio(shown));
         }
     }
+    let head = "sphere around";
+    let names = NameColumn::of(rows.iter().map(|(name, _)| name.as_str()).chain([head]));
+    let mut lines = vec![format!("{}{:>12}   center", names.cell(head), "radius")];
+    let cells = rows.iter();
+    lines.extend(cells.map(|(name, numbers)| names.cell(name) + numbers));
     if let Some(seen) = &report.seen {
         lines.push(match seen.instances {
             1 if seen.visible == 1 => "the camera may see it".to_owned(),

@@ -1,30 +1,32 @@
 //! `dermis convert`: one format to another.
 
 use anyhow::{Context, bail};
-use dermis_io::{Document, Format, Frame, PlyEncoding, WriteOptions};
+use dermis_io::{Document, Format, Frame, FrameStorage, PlyEncoding, WriteOptions};
 
-use super::{Pace, check_faces, choose_clip, read_inputs, sampled};
+use super::{check_faces, choose_clip, read_inputs};
 use crate::Outcome;
+use crate::animation::play_clips;
 use crate::args::{ConvertArgs, Ply};
 use crate::motion::{clip_of, motion_rate};
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let Some((output, inputs @ [_, ..])) = args.paths.split_last() else {
-        bail!("expected what to read and then the file to write, found only one name");
+        bail!("expected one or more inputs and then the file to write, found only one name");
     };
     // An unknown ending is refused before anything is read.
     let format = Format::of(output)?;
     let mut document = read_inputs(inputs, &args.sequence, talk)?;
     check_faces(&document, output)?;
     document.frames_per_second = args.fps.or(document.frames_per_second);
-    if matches!(format, Format::Glb | Format::Gltf) && args.clip.is_none() {
+    let is_skin_or_frames = format.frames() == FrameStorage::MorphTargets;
+    if is_skin_or_frames && args.clip.is_none() {
         // Only a clip has to know: what nobody said stays unsaid in other files.
         document.frames_per_second = motion_rate(inputs, &document, args.fps, talk);
-        prepare_for_gltf(&mut document, args.frames, talk)?;
+        choose_skin_or_frames(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
         bake_clip(&mut document, args.clip.as_deref(), args.fps, talk)?;
-        if matches!(format, Format::Glb | Format::Gltf) {
+        if is_skin_or_frames {
             keep_frames_only(&mut document);
         }
     }
@@ -42,8 +44,8 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A glTF file holds a skin with clips or a morph-target sequence: chooses, and says what is lost.
-fn prepare_for_gltf(
+/// A file that holds either a skin with clips or a morph-target sequence: chooses, and says what is lost.
+fn choose_skin_or_frames(
     document: &mut Document,
     frames_wanted: bool,
     talk: &Talk,
@@ -51,7 +53,7 @@ fn prepare_for_gltf(
     if frames_wanted {
         if document.frames.is_empty() {
             bail!(
-                "{}: --frames needs frames, found none: name a clip with --clip to make them",
+                "{}: --frames needs frames, found none: name a clip with --clip to make frames from it",
                 document.path.display()
             );
         }
@@ -70,8 +72,8 @@ fn prepare_for_gltf(
             }
         }
         talk.remark(format!(
-            "note: the skin is written, not the {} frames, which it may not match; \
-             --frames writes those as morph targets",
+            "note: the skin is written, not the {} frames, which may look different; \
+             --frames writes the frames instead, as morph targets",
             document.frames.len()
         ));
         document.frames.clear();
@@ -93,22 +95,17 @@ fn bake_clip(
 ) -> anyhow::Result<()> {
     let clip = choose_clip(document, name)?.clone();
     let skin = super::skin_of(document)?;
-    let sampled = sampled(asked, &[&clip], skin, document, Pace::Even)?;
-    let (fps, times) = sampled.into_iter().next().context("one clip is sampled")?;
-    let mut frames = Vec::new();
-    let mut poses = Vec::new();
-    for (k, time) in times.into_iter().enumerate() {
-        talk.check_stopped()?;
-        let pose = skin.sample(&clip, time);
-        frames.push(Frame {
-            name: format!("{}_{k:04}", clip.name),
-            positions: skin.evaluate(&pose)?,
-        });
-        poses.push(pose);
-    }
+    let is_held = skin.unbaked(&clip).is_held();
+    let mut played = play_clips(document, skin, &[&clip], asked)?;
+    talk.check_stopped()?;
+    let played = played.pop().context("one clip is played")?;
+    let frame = |(k, positions)| Frame {
+        name: format!("{}_{k:04}", clip.name),
+        positions,
+    };
+    document.frames = played.frames.into_iter().enumerate().map(frame).collect();
+    document.frame_poses = played.poses;
     // Poses that are held stay poses.
-    document.frames_per_second = asked.or((!skin.unbaked(&clip).is_held()).then_some(fps));
-    document.frames = frames;
-    document.frame_poses = poses;
+    document.frames_per_second = asked.or((!is_held).then_some(played.frames_per_second));
     Ok(())
 }

@@ -9,11 +9,13 @@ use dermis::fit::{
     BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, Quality, decompose,
     join_bones, truncated_svd,
 };
+use dermis::measure::Measures;
 use dermis::skin::{Playable, PlayableOptions, PoseClip, to_playable};
 use dermis::{Clip, MeshAnimation};
-use dermis_io::{Document, Format, SkinRecord, Transaction, WriteOptions};
+use dermis_io::{Document, SkinRecord, Transaction, WriteOptions};
 
 use super::decompose_keep::onto_rig;
+use super::{SKIN_FILE, output_format};
 use crate::Outcome;
 use crate::animation::{ReadAnimation, read_animation};
 use crate::args::{DecomposeArgs, QualityArg};
@@ -68,12 +70,7 @@ fn key_tolerance(share: f64, e_rms: f64) -> f64 {
 }
 
 pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
-        bail!(
-            "{}: a decomposition is written as .glb or .gltf",
-            args.output.display()
-        );
-    }
+    output_format(&args.output, SKIN_FILE, "a decomposition is")?;
     let options = options(args)?;
     options.check()?;
     match args.checkpoint {
@@ -125,8 +122,9 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         true => with_held_poses(unreduced.clone(), &animation, &held),
         false => playable(key_tolerance)?,
     };
+    let training = found.measures(&animation)?;
     let bytes = |playable: &Playable| -> anyhow::Result<usize> {
-        let document = document(playable, look.clone());
+        let document = document(playable, &training, look.clone());
         let bytes = dermis_io::gltf::to_glb(&document, &Default::default());
         let bytes = bytes.with_context(|| args.output.display().to_string())?;
         Ok(bytes.len())
@@ -153,7 +151,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     };
     // Pictures take a while, and who stops them wants no skin either.
     check_checkpoint(args, talk)?;
-    let document = document(&job.playable, look);
+    let document = document(&job.playable, &training, look);
     let mut files = Transaction::new();
     let skin_files = files.add_document(&args.output, &document, &WriteOptions::default())?;
     if let Some((path, page)) = &page {
@@ -172,7 +170,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     }
     if was_stopped {
         let joined = match args.hierarchy && job.found.unjoined_e_rms.is_none() {
-            true => ", and its bones are not joined yet",
+            true => ", before its bones were joined in a hierarchy",
             false => "",
         };
         talk.remark(format!(
@@ -255,11 +253,11 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
     if let Some(target) = args.target_error
         && !(target > 0.0 && target.is_finite())
     {
-        bail!("--target-error {target}: expected an E_RMS above 0");
+        bail!("--target-error {target}: expected an error (E_RMS) above 0, such as 1.5");
     }
     // `requires` of clap does not hear this: what it requires conflicts with --bones.
     if args.max_bones.is_some() && args.target_error.is_none() {
-        bail!("--max-bones belongs to --target-error; --bones says how many exactly");
+        bail!("--max-bones is for --target-error; to say how many bones, use --bones");
     }
     for (flag, value) in [
         ("--smooth", args.smooth),
@@ -277,7 +275,7 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
             (args.clip.is_some(), "--clip"),
         ] {
             if is_given {
-                bail!("{flag} belongs to a rig that exists: give it with --keep");
+                bail!("{flag} is about an existing rig: give the rig with --keep");
             }
         }
         if args.bones.is_none() && args.target_error.is_none() {
@@ -288,10 +286,12 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
     }
     if args.keep.is_some() {
         if args.target_error.is_some() {
-            bail!("--target-error does not go with --keep: say how many helper bones with --bones");
+            bail!(
+                "--target-error cannot be used with --keep: say how many helper bones with --bones"
+            );
         }
         if args.hierarchy {
-            bail!("--hierarchy does not go with --keep: the rig has its own");
+            bail!("--hierarchy cannot be used with --keep: the rig has its own hierarchy");
         }
     }
     let quality = match args.quality {
@@ -381,7 +381,7 @@ fn bound(animation: &MeshAnimation, found: &Decomposition) -> Option<f64> {
 }
 
 /// What is written: a skin in the place of meshes.
-fn document(playable: &Playable, look: Document) -> Document {
+fn document(playable: &Playable, training: &Measures, look: Document) -> Document {
     Document {
         skin: Some(playable.skin.clone()),
         clips: playable.clips.clone(),
@@ -391,6 +391,7 @@ fn document(playable: &Playable, look: Document) -> Document {
         frame_poses: Vec::new(),
         record: Some(SkinRecord {
             method: "decomposition".to_owned(),
+            training: Some(training.clone()),
             ..SkinRecord::default()
         }),
         ..look

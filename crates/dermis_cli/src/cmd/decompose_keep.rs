@@ -60,7 +60,9 @@ pub(super) fn onto_rig(
     let helpers = args.bones.unwrap_or(0);
     if args.transforms_only {
         if helpers > 0 {
-            bail!("--transforms-only keeps all weights, so --bones would move nothing");
+            bail!(
+                "--transforms-only keeps all weights, so new bones would move nothing: leave --bones out"
+            );
         }
         if args.lock.is_some() {
             bail!("--transforms-only keeps all weights: leave --lock out");
@@ -85,8 +87,8 @@ pub(super) fn onto_rig(
     }
     if !args.weights_only && helpers == 0 {
         bail!(
-            "--keep needs --bones N for helper bones, or --weights-only, or --transforms-only to say \
-             what is fitted"
+            "--keep: say what to fit: helper bones with --bones N, new weights with --weights-only, or new \
+             motion with --transforms-only"
         );
     }
     let poses = rig_poses(args, &document, skin, animation, talk)?;
@@ -94,8 +96,8 @@ pub(super) fn onto_rig(
     let rig_alone = root_mean_square(&errors);
     if rig_alone > FAR {
         talk.remark(format!(
-            "warning: {} alone has an E_RMS of {rig_alone:.0}: is it the rig of these meshes, in their \
-             clip, with the same axis up (--input-up z)?",
+            "warning: {} alone is far off (E_RMS {rig_alone:.0}): check that it is the rig of these meshes, in \
+             their clip, with the same axis up (--input-up z)",
             path.display()
         ));
     }
@@ -135,7 +137,7 @@ fn rig_poses(
     }
     if document.clips.is_empty() {
         talk.remark(format!(
-            "note: {} has no clip, so the pose of its bones in each frame is found from the meshes",
+            "note: {} has no clip: the pose of its bones in each frame is found from the meshes",
             document.path.display()
         ));
         let solver = PoseSolver::new(skin, &PoseOptions::default())
@@ -185,7 +187,9 @@ fn locked(text: Option<&str>, errors: &[f64], talk: &Talk) -> anyhow::Result<Loc
         Some(limit) => {
             let limit: f64 = (limit.parse().ok())
                 .filter(|limit: &f64| *limit >= 0.0)
-                .with_context(|| format!("--lock {text}: expected an E_RMS after fit:"))?;
+                .with_context(|| {
+                    format!("--lock {text}: expected an error (E_RMS) after fit:, such as fit:0.5")
+                })?;
             errors.iter().map(|&error| error <= limit).collect()
         }
         None => vertex_list(text, errors.len())?,

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         "{}\n\nThe same arm, fitted in every way:\n{}\n\n\
          {:<32} every method side by side: numbers, pictures, error against cost\n\
          {:<32} linear blend skinning alone: numbers, pictures, error per frame\n\
-         {:<32} the worst pose it was not shown: look at the forearm, which collapses\n\
+         {:<32} the worst pose that it was not fitted to: look at the forearm, which collapses\n\
          {:<32} the skin with its clip: drop it into any glTF viewer\n\
          {:<32} the examples, for: dermis fit {} -o again.glb",
         report::table(&job, &fitted, &engine),

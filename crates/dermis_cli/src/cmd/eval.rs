@@ -3,7 +3,7 @@
 use anyhow::bail;
 use dermis::mesh::DrawMesh;
 use dermis::{Clip, Pose, Skin, TriMesh};
-use dermis_io::{Document, Format, Frame, WriteOptions};
+use dermis_io::{Content, Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
 use super::pose_text::parse_pose;
@@ -61,7 +61,7 @@ fn named_poses(
     }
     if args.clip.is_none() && document.clips.is_empty() && document.frame_poses.is_empty() {
         bail!(
-            "{}: has no clip; say which pose with --pose, such as --pose default",
+            "{}: has no clip to play: give a pose with --pose, such as --pose default",
             document.path.display()
         );
     }
@@ -97,7 +97,7 @@ fn result_document(
     frames: Vec<Frame>,
     frame_poses: Vec<Pose>,
 ) -> anyhow::Result<Document> {
-    let is_gltf = matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf);
+    let format = Format::of(&args.output)?;
     let mut result = Document {
         path: document.path.clone(),
         frames,
@@ -109,8 +109,8 @@ fn result_document(
         result.polygons = document.polygons.clone();
         result.draw = document.draw.clone();
         result.materials = document.materials.clone();
-        // In glTF the frames themselves are wanted, not the skin that made them.
-        if !is_gltf {
+        // A format that holds frames or a skin gets the frames, not the skin that made them.
+        if format.holds(Content::FramePoses) {
             result.skin = document.skin.clone();
             result.frame_poses = frame_poses;
         }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use dermis::fit::{
     Choice, EngineReport, FitReport, Method, ProxyCount, Shown, choose_method, engine_report,
     evaluate_fit,
@@ -10,8 +10,9 @@ use dermis::fit::{
 use dermis::rig::joint_statistics;
 use dermis::skin::DualQuaternionProgram;
 use dermis::{Pose, Split, VertexProgram};
-use dermis_io::{Document, FallbackError, Format, SkinRecord, Transaction, WriteOptions};
+use dermis_io::{Document, FallbackError, SkinRecord, Transaction, WriteOptions};
 
+use super::{SKIN_FILE, output_format};
 use crate::Outcome;
 use crate::args::{FitArgs, Up};
 use crate::examples::{Prepared, parse_split, prepare_examples};
@@ -21,12 +22,7 @@ use crate::report::{self, short};
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
-        bail!(
-            "{}: a skin is written as .glb or .gltf",
-            args.output.display()
-        );
-    }
+    output_format(&args.output, SKIN_FILE, "a skin is")?;
     let plan = Plan::new(&args.method)?;
     let prepared = prepare_examples(&args.examples, talk)?;
     super::check_faces(&prepared.look, &args.output)?;

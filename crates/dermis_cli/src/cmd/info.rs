@@ -197,8 +197,8 @@ fn problems(document: &Document, topology: &Topology) -> Vec<String> {
     };
     count(
         topology.non_manifold_edges().len(),
-        "edge has more than two triangles, or two that run the same way",
-        "edges have more than two triangles, or two that run the same way",
+        "edge has more than two triangles, or two that face opposite ways",
+        "edges have more than two triangles, or two that face opposite ways",
     );
     count(
         topology.degenerate_triangles().len(),
@@ -298,7 +298,7 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row(
             "proxy bones",
             format!(
-                "{} by {} of {} and by {}, {} of matrices",
+                "{}, placed from {} at {} and {}, {} of matrices",
                 proxies.bones,
                 plural(proxies.patches, "patch"),
                 plural(proxies.joints, "joint"),
@@ -330,18 +330,12 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row("frames", format!("{}{rate}{poses}", info.frames))?;
     }
     if let Some(record) = &info.dermis_skin {
-        let error = |m: &Option<dermis::measure::Measures>| {
-            m.as_ref().map_or("not measured".to_owned(), |m| {
-                format!("E_RMS {:.3}", m.e_rms)
-            })
-        };
         row(
             "DERMIS_skin",
             format!(
-                "method {}, {} overall, {} held out, by {}",
+                "method {}, {}, by {}",
                 record.method,
-                error(&record.training),
-                error(&record.held_out),
+                recorded_error(record.training.as_ref(), record.held_out.as_ref()),
                 record.generator
             ),
         )?;
@@ -349,9 +343,11 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
             row(
                 "stock engines",
                 format!(
-                    "show a stand-in, {} overall, {} held out",
-                    error(&record.plain_training),
-                    error(&record.plain_held_out)
+                    "show a stand-in: {}",
+                    recorded_error(
+                        record.plain_training.as_ref(),
+                        record.plain_held_out.as_ref()
+                    )
                 ),
             )?;
         }
@@ -364,7 +360,7 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row(
             "bounds",
             format!(
-                "radius {} in every legal pose, {} in all clips",
+                "radius {} in every pose that the joints allow, {} in all clips",
                 sphere(bounds.legal),
                 sphere(bounds.clips)
             ),
@@ -374,6 +370,29 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
         row("problem", problem.clone())?;
     }
     Ok(())
+}
+
+/// What a file says about the error of its skin, or of the stand-in that stock engines show.
+fn recorded_error(training: Option<&Measures>, held_out: Option<&Measures>) -> String {
+    let fitted = training.map(|measures| {
+        format!(
+            "E_RMS {:.3} on the {} that it was fitted to",
+            measures.e_rms,
+            plural(measures.example_count, "example")
+        )
+    });
+    let held_out = held_out.map(|measures| {
+        format!(
+            "{:.3} on the {} held out from a fit to the rest",
+            measures.e_rms, measures.example_count
+        )
+    });
+    match (fitted, held_out) {
+        (Some(fitted), Some(held_out)) => format!("{fitted}, {held_out}"),
+        (Some(fitted), None) => format!("{fitted}, none held out"),
+        (None, Some(held_out)) => format!("E_RMS {held_out}"),
+        (None, None) => "error not recorded".to_owned(),
+    }
 }
 
 pub(super) fn format_bytes(bytes: u64) -> String {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use dermis::limits::check_memory;
 use dermis::rig::{JointLimits, JointStatistics, TurnLimits, free_joints, joint_statistics};
 use dermis::{Clip, Pose, Skin};
-use dermis_io::{AssumedPoses, Document, Format};
+use dermis_io::{AssumedPoses, Document};
 
 use crate::limits_file;
 use crate::motion::{clip_of, motion_rate};
@@ -156,12 +156,14 @@ pub(super) fn limits_of(
 
 /// Refuses outputs that hold no record of a skin, before any work is done.
 pub(super) fn check_output(output: Option<&Path>) -> anyhow::Result<()> {
-    match output {
-        Some(path) if !matches!(Format::of(path)?, Format::Glb | Format::Gltf) => {
-            bail!("{}: this is written as .glb or .gltf", path.display())
-        }
-        _ => Ok(()),
+    if let Some(path) = output {
+        super::output_format(
+            path,
+            super::SKIN_FILE,
+            "what is known of joints and bounds is",
+        )?;
     }
+    Ok(())
 }
 
 /// Writes a document that has a skin.

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use dermis::limits::check_memory;
 use dermis::{Clip, Skin};
-use dermis_io::{Document, Format, SequenceOptions};
+use dermis_io::{Content, Document, Format, SequenceOptions};
 
 use crate::args::SequenceArgs;
 use crate::matching::{check_frames, remark_unturned};
@@ -65,7 +65,7 @@ pub(crate) fn read_inputs(
 fn skin_of(document: &Document) -> anyhow::Result<&Skin> {
     document.skin.as_ref().with_context(|| {
         format!(
-            "{}: expected a file with a skin, found {} vertices that no bone moves",
+            "{}: expected a file with a skin, found {} vertices without one",
             document.path.display(),
             document.mesh.vertex_count()
         )
@@ -223,13 +223,42 @@ fn posed_part(clip: &Clip, skin: Option<&Skin>) -> Clip {
     given
 }
 
+/// What a file of a skin must hold: weights, motions, and how they were made.
+pub(crate) const SKIN_FILE: &[Content] = &[Content::Skin, Content::Clips, Content::Record];
+
+/// The format of a file to write. One that cannot hold what it must is refused before any work is done;
+/// `what` begins the sentence, as in "a skin is".
+pub(crate) fn output_format(
+    output: &Path,
+    contents: &[Content],
+    what: &str,
+) -> anyhow::Result<Format> {
+    let format = Format::of(output)?;
+    if !contents.iter().all(|&content| format.holds(content)) {
+        bail!(
+            "{}: {what} written as {}",
+            output.display(),
+            Format::writers_of(contents)
+        );
+    }
+    Ok(format)
+}
+
 /// Says what a format has no place for of a document that is about to be written.
 fn remark_left_out(document: &Document, format: Format, talk: &Talk) {
-    if document.skin.is_none() || matches!(format, Format::Glb | Format::Gltf | Format::Npz) {
-        return;
+    let lost = [
+        (Content::Skin, document.skin.is_some(), "the skin"),
+        (Content::Clips, !document.clips.is_empty(), "the clips"),
+    ];
+    let lost: Vec<&str> = (lost.into_iter())
+        .filter(|&(content, is_there, _)| is_there && !format.holds(content))
+        .map(|(.., what)| what)
+        .collect();
+    if !lost.is_empty() {
+        talk.remark(format!(
+            "note: .{} files cannot hold {}: left out",
+            format.extension(),
+            lost.join(" and ")
+        ));
     }
-    talk.remark(match document.clips.is_empty() {
-        true => "note: this format has no place for the skin, which is left out",
-        false => "note: this format has no place for the skin and its clips, which are left out",
-    });
 }

@@ -5,29 +5,23 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use dermis::fit::{JointFreedom, PoseFit, PoseOptions, PoseSolver};
 use dermis::{Clip, Pose};
-use dermis_io::{Document, Format, Frame, WriteOptions};
+use dermis_io::{Content, Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 use serde_json::json;
 
-use super::{check_faces, read_inputs, skin_of};
+use super::{check_faces, output_format, read_inputs, skin_of};
 use crate::Outcome;
+use crate::animation::show_clips;
 use crate::args::{Joints, PoseArgs};
 use crate::input_args::Of;
 use crate::matching::{Pair, check_and_reorder, read_beside, rest_meshes};
 use crate::motion::motion_rate;
+use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if let Some(output) = &args.output
-        && !matches!(
-            Format::of(output)?,
-            Format::Npz | Format::Glb | Format::Gltf
-        )
-    {
-        bail!(
-            "{}: poses are written as .glb, .gltf or .npz",
-            output.display()
-        );
+    if let Some(output) = &args.output {
+        output_format(output, &[Content::Skin], "poses are")?;
     }
     let document = read_beside(&args.skin, &args.sequence.matching.up, talk)?;
     if let Some(output) = &args.output {
@@ -88,7 +82,8 @@ fn targets(
     skin: &Document,
     talk: &Talk,
 ) -> anyhow::Result<(Vec<Frame>, Option<f64>)> {
-    let read = read_inputs(&args.to, &args.sequence, talk)?;
+    let mut read = read_inputs(&args.to, &args.sequence, talk)?;
+    show_clips(&mut read, args.fps)?;
     let rate = match read.frames.is_empty() {
         true => args.fps,
         false => motion_rate(&args.to, &read, args.fps, talk),
@@ -142,7 +137,7 @@ fn posed_document(
     if let Some(record) = &mut result.record {
         record.bounds = None;
     }
-    if Format::of(output)? == Format::Npz {
+    if Format::of(output)?.holds(Content::FramePoses) {
         result.frames = targets.to_vec();
         result.frame_poses = poses;
         result.frames_per_second = rate;
@@ -155,7 +150,7 @@ fn posed_document(
     match clip {
         Ok(clip) => result.clips.insert(0, clip),
         Err(error) => bail!(
-            "{}: these poses cannot be written as a clip: {error}; write them as .npz",
+            "{}: these poses cannot be written as a clip: {error}; write an .npz file instead",
             output.display()
         ),
     }
@@ -179,14 +174,19 @@ fn overall(found: &[PoseFit]) -> f64 {
 }
 
 fn table(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> String {
+    let names = targets.iter().map(|frame| frame.name.as_str());
+    let names = NameColumn::of(names.chain(["mesh"]));
     let mut text = format!(
-        "{:<32}{:>14}{:>14}{:>8}\n",
-        "mesh", "rms distance", "largest", "steps"
+        "{}{:>14}{:>14}{:>8}\n",
+        names.cell("mesh"),
+        "rms distance",
+        "largest",
+        "steps"
     );
     for (frame, fit) in targets.iter().zip(found) {
         text += &format!(
-            "{:<32}{:>13.4}%{:>13.4}%{:>8}\n",
-            frame.name,
+            "{}{:>13.4}%{:>13.4}%{:>8}\n",
+            names.cell(&frame.name),
             100.0 * fit.rms_distance / diagonal,
             100.0 * fit.max_distance / diagonal,
             fit.rounds
@@ -194,8 +194,8 @@ fn table(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> String {
     }
     let largest = found.iter().map(|fit| fit.max_distance).fold(0.0, f64::max);
     text += &format!(
-        "{:<32}{:>13.4}%{:>13.4}%   of the diagonal",
-        "all",
+        "{}{:>13.4}%{:>13.4}%   of the diagonal",
+        names.cell("all"),
         100.0 * overall(found) / diagonal,
         100.0 * largest / diagonal
     );

@@ -48,7 +48,7 @@ pub(crate) fn apply(item: &str, skin: &Skin, pose: &mut Pose) -> anyhow::Result<
         );
     };
     if bone.index() >= skin.posed_bone_count() {
-        bail!("the bone is computed from others, so a pose cannot move it");
+        bail!("the bone is placed by other bones, so a pose cannot move it: move those");
     }
     move_bone(pose, bone, motion, value)
 }

@@ -10,17 +10,19 @@ use dermis::fit::{
 use dermis::rig::joint_statistics;
 use dermis::skin::VertexProgram;
 use dermis::{BoneId, Pose, Skeleton};
-use dermis_io::{Document, Format, WriteOptions};
+use dermis_io::{Content, Document, Format, WriteOptions};
 use glam::DVec3;
 use serde_json::json;
 
-use super::{check_faces, read_inputs};
+use super::{check_faces, output_format, read_inputs};
 use crate::Outcome;
+use crate::animation::{no_motion, show_clips};
 use crate::args::RigArgs;
 use crate::examples::bake;
 use crate::input_args::{MatchArgs, Of};
 use crate::matching::{Pair, check, check_joints, read_beside, rest_meshes};
 use crate::motion::motion_rate;
+use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
 
 /// A vertex with at least this share of one bone belongs to its core.
@@ -29,13 +31,7 @@ const CORE_WEIGHT: f64 = 0.95;
 const CORE_NEARER: f64 = 0.6;
 
 pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    let format = Format::of(&args.output)?;
-    if !matches!(format, Format::Npz | Format::Glb | Format::Gltf) {
-        bail!(
-            "{}: rigged meshes are written as .npz, .glb or .gltf",
-            args.output.display()
-        );
-    }
+    let format = output_format(&args.output, &[Content::Skin], "rigged meshes are")?;
     let options = BoneOptions {
         blend_rounds: args.blend_rounds,
         space_rounds: args.space_rounds,
@@ -44,7 +40,8 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         ..BoneOptions::default()
     };
     options.check()?;
-    let document = read_inputs(&args.inputs, &args.sequence, talk)?;
+    let mut document = read_inputs(&args.inputs, &args.sequence, talk)?;
+    show_clips(&mut document, args.fps)?;
     check_faces(&document, &args.output)?;
     let meshes = example_meshes(&document, args.without_rest)?;
     let guess = match (&args.skeleton, args.bones) {
@@ -78,10 +75,7 @@ pub(crate) fn example_meshes(
     without_rest: bool,
 ) -> anyhow::Result<Vec<ExampleMesh>> {
     if document.frames.is_empty() {
-        bail!(
-            "{}: expected meshes in several poses, found a single one",
-            document.path.display()
-        );
+        bail!(no_motion(document));
     }
     let frames = document.frames.iter().map(|frame| ExampleMesh {
         name: frame.name.clone(),
@@ -134,8 +128,8 @@ fn guess_from(
             .collect(),
         None => {
             talk.remark(format!(
-                "note: {} has no weights for these {vertex_count} vertices, so each bone's core is \
-                 what lies nearest to it",
+                "note: {} has no weights for these {vertex_count} vertices: each bone gets the vertices \
+                 that are nearest to it",
                 path.display()
             ));
             nearest_bones(&skeleton, document.mesh.positions())
@@ -143,7 +137,8 @@ fn guess_from(
     };
     if cores.iter().all(Option::is_none) {
         bail!(
-            "{}: no vertex follows one bone alone, so there is nothing to find the bones' motion by",
+            "{}: no vertex follows a single bone (a weight of 0.95 or more), so the motion of the bones cannot be \
+             found: give weights with parts that move rigidly, or use --bones",
             path.display()
         );
     }
@@ -207,9 +202,15 @@ fn rigged_document(
     let mut result = Document {
         skin: Some(skin),
         frames_per_second: args.fps.or(document.frames_per_second),
+        frames: Vec::new(),
+        // What was known of another skin that moved these meshes.
+        frame_poses: Vec::new(),
+        skeleton: None,
+        fallback: None,
+        record: None,
         ..document
     };
-    if format == Format::Npz {
+    if format.holds(Content::FramePoses) {
         let frame = |example: &dermis::Example| dermis_io::Frame {
             name: example.name.clone(),
             positions: example.positions.clone(),
@@ -234,9 +235,15 @@ fn table(found: &FittedBones) -> String {
         .map(|e| e.pose.clone())
         .collect();
     let statistics = joint_statistics(skeleton, &poses);
+    let names = skeleton.bones().iter().map(|bone| bone.name.as_str());
+    let names = NameColumn::of(names.chain(["bone", "parent"]));
     let mut text = format!(
-        "{:<20}{:<20}{:>10}{:>16}{:>12}\n",
-        "bone", "parent", "vertices", "joint strays", "turns"
+        "{}{}{:>10}{:>16}{:>12}\n",
+        names.cell("bone"),
+        names.cell("parent"),
+        "vertices",
+        "joint strays",
+        "turns"
     );
     for (id, bone) in skeleton.ids().zip(skeleton.bones()) {
         let parent = bone
@@ -245,8 +252,9 @@ fn table(found: &FittedBones) -> String {
         let vertices = found.cores.iter().filter(|core| **core == id).count();
         let turns = statistics.iter().find(|s| s.bone == id);
         text += &format!(
-            "{:<20}{parent:<20}{vertices:>10}{:>15.3}%{:>12}\n",
-            bone.name,
+            "{}{}{vertices:>10}{:>15.3}%{:>12}\n",
+            names.cell(&bone.name),
+            names.cell(parent),
             100.0 * found.joint_deviation[id.index()] / diagonal,
             turns.map_or("-".to_owned(), |s| format!(
                 "{:.0}°",
@@ -267,7 +275,7 @@ fn table(found: &FittedBones) -> String {
     );
     if !found.carried.is_empty() {
         text += &format!(
-            "\nno vertices of their own, so they move with their parents: {}",
+            "\nbones without vertices of their own, which move with their parents: {}",
             found.carried.join(", ")
         );
     }

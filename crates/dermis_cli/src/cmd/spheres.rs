@@ -55,7 +55,9 @@ pub(super) fn spheres(
     match held {
         Ok((held, ranges)) => (exact.held, all_ranges) = (Some(held), ranges),
         Err(error) if !shown.is_empty() => {
-            talk.remark(format!("no sphere for every legal pose: {error}"));
+            talk.remark(format!(
+                "note: no sphere for all poses that the joints allow: {error}"
+            ));
         }
         Err(error) => return Err(error).with_context(|| document.path.display().to_string()),
     }
@@ -78,7 +80,7 @@ pub(super) fn spheres(
     if clips_leave {
         let why = leaving.map_or(String::new(), |joint| format!(": {joint}"));
         talk.remark(format!(
-            "the clips leave the sphere for {}{why}; engines get one that holds both",
+            "note: the clips leave the sphere for {}{why}; engines get a sphere that holds both",
             legal_name(assumes)
         ));
     }

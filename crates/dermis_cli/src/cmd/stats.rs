@@ -15,6 +15,7 @@ use crate::Outcome;
 use crate::limits_file::{self, Others};
 use crate::matching::read_upright;
 use crate::pose_args::StatsArgs;
+use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
 
 /// What is known of the joints of a skin.
@@ -54,12 +55,12 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         let record = document.record.get_or_insert_with(SkinRecord::default);
         if record.bounds.take().is_some() {
             talk.remark(
-                "the spheres in the file were made for other joints and are left out: run dermis bounds \
-                 on what is written",
+                "note: the file's bounding spheres are left out, because they were made for other joint \
+                 statistics: run dermis bounds on the new file",
             );
         }
         if !record.limits.is_empty() && known.limits.is_empty() {
-            talk.remark("the limits in the file are replaced by what the clips show");
+            talk.remark("note: the joint limits in the file are replaced by what the clips show");
         }
         record.joints = known.joints.into_iter().map(|j| j.statistics).collect();
         record.limits = known.limits;
@@ -146,8 +147,8 @@ fn within_limits(
     let others = read.others.unwrap_or(unsaid);
     if others != Others::Seen && !args.clip.is_empty() {
         bail!(
-            "{}: says what joints do that it does not name, and so does --clip: write others = \"seen\", \
-             or leave --clip out",
+            "{}: its line 'others' says what the joints do that it does not name, and --clip says otherwise: write \
+             others = \"seen\" there, or leave --clip out",
             path.display()
         );
     }
@@ -182,9 +183,19 @@ fn evenly(limits: &JointLimits) -> Joint {
 }
 
 fn table(known: &Known, skeleton: &dermis::Skeleton) -> String {
+    let name = |joint: &Joint| {
+        skeleton.bones()[joint.statistics.bone.index()]
+            .name
+            .as_str()
+    };
+    let names = NameColumn::of(known.joints.iter().map(name).chain(["joint"]));
     let mut text = format!(
-        "{:<24}{:<8}{:<38}{:>12}{:>14}  from\n",
-        "joint", "kind", "turns", "slides by", "scale"
+        "{}{:<8}{:<38}{:>12}{:>14}  from\n",
+        names.cell("joint"),
+        "kind",
+        "turns",
+        "slides by",
+        "scale"
     );
     for joint in &known.joints {
         let (kind, turns) = match &joint.spread_over {
@@ -194,8 +205,8 @@ fn table(known: &Known, skeleton: &dermis::Skeleton) -> String {
         let seen = &joint.statistics;
         let [small, large] = seen.scale_range;
         text += &format!(
-            "{:<24}{kind:<8}{turns:<38}{:>12.5}{:>14}  {}\n",
-            skeleton.bones()[seen.bone.index()].name,
+            "{}{kind:<8}{turns:<38}{:>12.5}{:>14}  {}\n",
+            names.cell(name(joint)),
             seen.translation_radius
                 .unwrap_or(seen.translation_deviation),
             match large - small < 1e-4 {

@@ -7,8 +7,8 @@ use dermis::fit::{exact_ssd, plain_fallback};
 use dermis::subdiv::{AttributeRule, Corners, QuadOptions, Scheme, SubdivisionOptions};
 use dermis::{Pose, Skin, VertexProgram};
 use dermis_io::{
-    AssumedPoses, Document, FallbackError, Format, LevelFacts, SkinRecord, SubdivideOptions,
-    Subdivided, WriteOptions,
+    AssumedPoses, Content, Document, FallbackError, Format, FrameStorage, LevelFacts, SkinRecord,
+    SubdivideOptions, Subdivided, WriteOptions,
 };
 use serde::Serialize;
 
@@ -42,16 +42,17 @@ struct Report {
 pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let format = Format::of(&args.output)?;
     let options = checked(args)?;
-    let is_gltf = matches!(format, Format::Glb | Format::Gltf);
-    if args.plain_exact && !is_gltf {
+    let is_played = format.holds(Content::Clips);
+    if args.plain_exact && !is_played {
         bail!(
-            "--plain-exact is about .glb and .gltf files; the output is {}",
+            "--plain-exact is for files that stock players show: write {} instead of {}",
+            Format::writers_of(&[Content::Clips]),
             args.output.display()
         );
     }
     let mut document = read_upright(&args.input, &args.up, talk)?;
-    if is_gltf && document.skin.is_some() {
-        // A glTF file of a skin has clips, not frames.
+    if format.frames() == FrameStorage::MorphTargets && document.skin.is_some() {
+        // Such a file holds a skin or frames, not both: the skin's poses become a clip.
         legal::frames_to_clip(&mut document, talk)?;
     }
     let in_file = || args.input.display().to_string();
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     } = subdivided;
     talk.check_stopped()?;
     talk.remark_notes(&finer);
-    if is_gltf && let Some(skin) = finer.skin.clone() {
+    if is_played && let Some(skin) = finer.skin.clone() {
         let poses = poses(&document, &skin)?;
         report.plain = make_playable(&mut finer, &skin, &poses, args, talk)?;
         if let Some(plain) = &mut finer.fallback {

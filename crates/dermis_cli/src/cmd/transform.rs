@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use dermis::rig::Similarity;
-use dermis_io::{Document, Format, WriteOptions};
+use dermis_io::{Document, Format, FrameStorage, WriteOptions};
 use glam::{DQuat, DVec3};
 
 use crate::Outcome;
@@ -27,8 +27,8 @@ pub(crate) fn run(args: &TransformArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     let mut moved = document.moved(&by).with_context(in_file)?;
     check_size(&document, &moved).with_context(in_file)?;
     super::remark_left_out(&moved, format, talk);
-    if matches!(format, Format::Glb | Format::Gltf) && moved.skin.is_some() {
-        // A glTF file of a skin has clips, not frames.
+    if format.frames() == FrameStorage::MorphTargets && moved.skin.is_some() {
+        // Such a file holds a skin or frames, not both: the skin's poses become a clip.
         super::legal::frames_to_clip(&mut moved, talk)?;
     }
     talk.check_stopped()?;

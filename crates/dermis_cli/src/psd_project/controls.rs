@@ -99,7 +99,7 @@ pub(super) fn resolve(
     let (control, default) = match (&text.joint, &text.slider) {
         (Some(joint), None) => {
             if text.default.is_some() {
-                bail!("'default' is for sliders: a joint's is its rest");
+                bail!("'default' is for sliders; the default of a joint is its rest pose");
             }
             let control = Control::Joint {
                 bone: find_bone(joint, skin)?,
@@ -115,7 +115,7 @@ pub(super) fn resolve(
             let default = skin.coefficients[coefficient].default;
             (Control::Slider { coefficient }, vec![default])
         }
-        _ => bail!("expected either 'joint', the bone below it, or 'slider'"),
+        _ => bail!("expected either 'joint' (the bone below the joint) or 'slider'"),
     };
     Ok(NamedControl {
         name: name.to_owned(),
@@ -165,7 +165,9 @@ fn find_bone(name: &str, skin: &Skin) -> anyhow::Result<BoneId> {
         format!("the base has no bone '{name}'; it has {}", listed(&names))
     })?;
     if bone.index() >= posed {
-        bail!("bone '{name}' is computed from others, so nothing can depend on its turn");
+        bail!(
+            "bone '{name}' is placed by other bones, so shapes cannot depend on its turn: choose one of those"
+        );
     }
     Ok(bone)
 }

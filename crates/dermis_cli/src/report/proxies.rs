@@ -40,18 +40,18 @@ pub(super) fn remarks(set: &ExampleSet, method: &Method, fitted: &FitReport) -> 
         return Vec::new();
     };
     let tolerance = format!(
-        "to {}% of the size (--rigid-tolerance {})",
+        "within {}% of the size (--rigid-tolerance {})",
         100.0 * options.rigid_tolerance,
         options.rigid_tolerance
     );
     let Some(s) = summary(set, method, fitted) else {
         return vec![format!(
-            "no vertex needs a proxy bone: linear blend skinning meets each {tolerance}, or better than \
-             proxies would"
+            "no vertex needs a proxy bone: linear blend skinning is right {tolerance} everywhere, or at least \
+             better than proxy bones would be"
         )];
     };
     let mut vertices = format!(
-        "{} of {} near-rigid: linear blend skinning meets them {tolerance}, and they follow the skeleton; ",
+        "{} of {} near-rigid: linear blend skinning is right {tolerance} there, so they follow the skeleton; ",
         s.near_rigid_vertices,
         match set.rest().vertex_count() {
             1 => "1 vertex is".to_owned(),
@@ -60,15 +60,15 @@ pub(super) fn remarks(set: &ExampleSet, method: &Method, fitted: &FitReport) -> 
     );
     if s.given_back_vertices > 0 {
         vertices += &format!(
-            "{} do because proxies meet them no better; ",
+            "{} more follow it because proxy bones are no better there; ",
             s.given_back_vertices
         );
     }
-    vertices += &format!("{} follow proxies", s.proxied_vertices);
+    vertices += &format!("{} follow proxy bones", s.proxied_vertices);
     vec![
         format!(
-            "{} for {} of skin, whose motion is predicted from the turns of {}; to place them takes {} bytes, \
-             whatever the number of vertices",
+            "{} for {} of skin, whose motion is predicted from the turns of {}; the matrices that place them take {} \
+             bytes, however many vertices there are",
             plural(s.proxies, "proxy bone"),
             match s.patches {
                 1 => "1 patch".to_owned(),

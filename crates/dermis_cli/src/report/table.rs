@@ -10,7 +10,7 @@ use dermis::fit::{
 use dermis::measure::Measures;
 use serde_json::{Value, json};
 
-use super::proxies;
+use super::{NameColumn, proxies};
 use crate::cmd::fit::{Chosen, FitJob};
 use crate::talk::plural;
 
@@ -65,15 +65,27 @@ pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport)
         line(format_args!("smoothing {smoothing} ({flag})"));
     }
     if let Chosen::Best(choice) = &job.choice {
+        let rows = candidates(choice);
+        let keys = NameColumn::of(
+            rows.iter()
+                .map(|row| row.cells[0].as_str())
+                .chain(["tried"]),
+        );
         line(format_args!(
-            "  {:<18}{:>11}{:>10}{:>9}{:>14}{:>10}",
-            "tried", "influences", "E_RMS", "EE %", "bytes/vertex", "seconds"
+            "  {}{:>11}{:>10}{:>9}{:>14}{:>10}",
+            keys.cell("tried"),
+            "influences",
+            "E_RMS",
+            "EE %",
+            "bytes/vertex",
+            "seconds"
         ));
-        for Row { cells, chosen } in candidates(choice) {
+        for Row { cells, chosen } in rows {
             let [key, influences, e_rms, ee, bytes, seconds, words] = cells;
+            let key = keys.cell(&key);
             let mark = if chosen { "*" } else { " " };
             let text = format!(
-                "{mark} {key:<18}{influences:>11}{e_rms:>10}{ee:>9}{bytes:>14}{seconds:>10}  {words}"
+                "{mark} {key}{influences:>11}{e_rms:>10}{ee:>9}{bytes:>14}{seconds:>10}  {words}"
             );
             line(format_args!("{}", text.trim_end()));
         }
@@ -202,8 +214,8 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
     // Beyond any fit that was only poor: a twentieth of the model, on average over all vertices.
     if fitted.overall.total.mean_distance > 0.05 {
         remarks.push(
-            "the meshes hardly follow the bones: are they in the same axes (y up, z up; see \
-             --input-up), and do the poses belong to them in this order?"
+            "the meshes hardly follow the bones: check that both have the same axis up (y or z; see \
+             --input-up) and that the poses belong to the meshes in this order"
                 .to_owned(),
         );
     }
@@ -221,8 +233,8 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
             .map(|[bone, parent]| format!("{bone}/{parent}"))
             .collect();
         remarks.push(format!(
-            "{} moved only with the parent in all examples, so how the two share weight is \
-             arbitrary: {}",
+            "{} never moved against the parent in the examples, so how the two share weight is a \
+             guess: {}",
             plural(pairs.len(), "bone"),
             list(&pairs)
         ));
@@ -238,7 +250,7 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
         let weak = &fitted.rig.under_determined;
         let names: Vec<String> = weak.iter().map(|w| w.bone.clone()).collect();
         remarks.push(format!(
-            "the examples leave {} under-determined (too few poses, or turns about one axis only): {}",
+            "the examples say too little about {} (under-determined: too few poses, or turns about one axis only): {}",
             plural(names.len(), "bone"),
             list(&names)
         ));
@@ -246,7 +258,7 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
     remarks.extend(repeated(&fitted.rig.repeated));
     if fitted.cost.max_influences > 4 {
         remarks.push(format!(
-            "up to {} bones move a vertex: players that read only four show an approximation",
+            "up to {} bones move a vertex: players that read only four per vertex show an approximation",
             fitted.cost.max_influences
         ));
     }
@@ -276,16 +288,16 @@ fn repeated(pairs: &[RepeatedPose]) -> Vec<String> {
     if !different.is_empty() {
         let apart = different.iter().map(|pair| pair.max_distance);
         remarks.push(format!(
-            "examples {} are the same pose with different meshes, up to {:.2}% of the size apart: a \
-             skin knows only the pose, so none can match both",
+            "examples {} have the same pose but different meshes, up to {:.2}% of the size apart: no skin \
+             can match both, because it sees only the pose",
             names(&different),
             100.0 * apart.fold(0.0, f64::max)
         ));
     }
     if !same.is_empty() {
         remarks.push(format!(
-            "examples {} are the same pose and the same mesh: they count twice, and one that is held \
-             out while the other is not tests nothing",
+            "examples {} have the same pose and the same mesh: the fit counts them twice, and a test on \
+             one is worth nothing when the other was fitted to",
             names(&same)
         ));
     }

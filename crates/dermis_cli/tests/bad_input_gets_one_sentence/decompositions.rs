@@ -117,7 +117,7 @@ pub(crate) const REFUSED: &[Refused] = &[
     ),
     (
         "decompose no_bones.npz --keep tube.glb -o out.glb",
-        &["--keep needs", "--bones N", "--weights-only"],
+        &["--keep: say what to fit", "--bones N", "--weights-only"],
     ),
     (
         "decompose no_bones.npz --keep quad.obj --bones 1 -o out.glb",

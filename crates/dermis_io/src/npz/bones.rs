@@ -28,7 +28,9 @@ pub(super) fn read_skeleton(
         let lone: Vec<&str> = lone.into_iter().filter(|name| archive.has(name)).collect();
         if !lone.is_empty() {
             let names = lone.join(", ");
-            notes.push(format!("Left out for want of bone_rest: {names}."));
+            notes.push(format!(
+                "Left out, because there is no array bone_rest: {names}."
+            ));
         }
         return Ok(None);
     };
@@ -51,7 +53,7 @@ pub(super) fn read_skeleton(
             checked_parents(&parents.integers()?)?
         }
         None => {
-            notes.push("No bone_parents: every bone hangs in model space.".to_owned());
+            notes.push("No array bone_parents: no bone has a parent.".to_owned());
             vec![None; count]
         }
     };

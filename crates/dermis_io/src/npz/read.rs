@@ -417,7 +417,7 @@ mod tests {
             document.skin.is_none() && document.skeleton.is_none(),
             "no bones"
         );
-        let note = "Left out for want of bone_rest: weights.";
+        let note = "Left out, because there is no array bone_rest: weights.";
         assert!(
             document.notes.iter().any(|n| n == note),
             "{:?}",

@@ -11,7 +11,7 @@ use super::inputs::expand;
 use crate::format::{read, read_geometry, read_point_cache, stem};
 use crate::geometry::{Geometry, faces};
 use crate::placement::{move_points, placed};
-use crate::{Document, Fault, Format, Frame, IoError, Placement};
+use crate::{Document, Fault, Format, Frame, FrameStorage, IoError, Placement};
 
 /// How to read a sequence.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -92,14 +92,20 @@ pub fn read_inputs<P: AsRef<Path>>(
 
 /// The mesh of the same name beside a point cache.
 fn mesh_beside(cache: &Path) -> Result<PathBuf, IoError> {
-    const EXTENSIONS: [&str; 5] = ["obj", "ply", "glb", "gltf", "npz"];
-    let candidates = EXTENSIONS.map(|extension| cache.with_extension(extension));
+    let mut formats = Format::ALL.to_vec();
+    formats.retain(|format| format.is_read() && !format.is_point_cache());
+    // Files of a single mesh first: a rig of the same name may have been made from one.
+    formats.sort_by_key(|format| format.frames() != FrameStorage::FileEach);
+    let candidates = formats.iter().map(|f| cache.with_extension(f.extension()));
     let found = candidates.into_iter().find(|path| path.is_file());
     found.ok_or_else(|| {
         let stem = stem(cache);
+        let names: Vec<String> = (formats.iter())
+            .map(|format| format!("{stem}.{}", format.extension()))
+            .collect();
         let expected = format!(
-            "the mesh whose points it moves, named as an option or beside it as {stem}.{}",
-            EXTENSIONS.join(&format!(", {stem}."))
+            "the mesh whose points it moves, given with --mesh or beside it as {}",
+            names.join(", ")
         );
         Fault::malformed("point cache", expected, "none").in_file(cache)
     })
@@ -265,8 +271,9 @@ impl<'a> Sequence<'a> {
         if !self.base_frames.is_empty() {
             let path = self.base_path.display();
             let count = self.base_frames.len();
-            let note =
-                format!("{path}: its own {count} frames are left out for those of the sequence.");
+            let note = format!(
+                "{path}: its own {count} frames are left out: those of the sequence are used."
+            );
             self.base.notes.push(note);
         }
         if self.pose_missing && !self.base.frame_poses.is_empty() {

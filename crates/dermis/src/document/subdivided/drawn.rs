@@ -101,7 +101,7 @@ fn left_out(parts: &[DrawPart]) -> Vec<String> {
     if !names.is_empty() {
         let what = counted(names.len(), "attribute", "attributes");
         notes.push(format!(
-            "{what} left out, because nobody knows whether they can be averaged: {}",
+            "{what} left out, because they may not be numbers that can be averaged: {}",
             names.join(", ")
         ));
     }

@@ -41,8 +41,9 @@ use faer::Mat;
 use glam::{DAffine3, DVec3};
 
 use super::{FitError, bad_option};
-use crate::example::MeshAnimation;
+use crate::example::{Example, ExampleSet, MeshAnimation};
 use crate::limits::check_memory;
+use crate::measure::{Measures, measure};
 use crate::par;
 use crate::progress::Progress;
 use crate::rig::{Palette, Pose, Similarity, Skeleton};
@@ -336,6 +337,39 @@ impl Decomposition {
             poses,
             ..self
         })
+    }
+
+    /// How well the skin shows the animation, in the numbers that a fit to examples has, too.
+    ///
+    /// The rest mesh is the skin's own, which may have been fitted.
+    ///
+    /// # Errors
+    /// [`FitError::Examples`] and [`FitError::Skin`] for an animation that is not the one decomposed.
+    pub fn measures(&self, animation: &MeshAnimation) -> Result<Measures, FitError> {
+        let clips = animation.clips().iter();
+        let names = clips.flat_map(|clip| {
+            (0..clip.frames.len()).map(|number| format!("frame {number} of {}", clip.name))
+        });
+        let frames = names.zip(animation.frames()).zip(&self.poses);
+        let examples = frames.map(|((name, positions), pose)| Example {
+            name,
+            pose: pose.clone(),
+            positions: positions.to_vec(),
+        });
+        let rest = match &self.skin.program {
+            VertexProgram::Ssd(ssd) => (animation.rest())
+                .with_positions(ssd.rest_positions.clone())
+                .ok(),
+            _ => None,
+        };
+        let set = ExampleSet::new(
+            rest.unwrap_or_else(|| animation.rest().clone()),
+            self.skin.skeleton.clone(),
+            examples.collect(),
+        )?
+        .with_size(animation.size());
+        let all: Vec<usize> = (0..set.examples().len()).collect();
+        Ok(measure(&self.skin, &set, &all)?.total)
     }
 
     /// A skin in its poses, with the error that it has.

@@ -5,21 +5,17 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use dermis::Skin;
 use dermis::fit::{Compression, LayerReport, PsdSkin, build_psd, shapes_on_sliders};
-use dermis_io::{Document, Format, SkinRecord, WriteOptions};
+use dermis_io::{Document, SkinRecord, WriteOptions};
 use serde_json::json;
 
 use crate::Outcome;
+use crate::cmd::{SKIN_FILE, output_format};
 use crate::psd_args::PsdFitArgs;
 use crate::psd_project::Project;
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PsdFitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if !matches!(Format::of(&args.output)?, Format::Glb | Format::Gltf) {
-        bail!(
-            "{}: a skin is written as .glb or .gltf",
-            args.output.display()
-        );
-    }
+    output_format(&args.output, SKIN_FILE, "a skin is")?;
     let project = Project::read(&args.project, talk)?;
     if project.layers.iter().all(|layer| layer.sculpts.is_empty()) {
         bail!(

@@ -1,7 +1,7 @@
 //! `dermis psd pose`: the current result in a pose, to sculpt on.
 
 use dermis::TriMesh;
-use dermis_io::{Document, Format, Frame, WriteOptions};
+use dermis_io::{Document, Format, Frame, FrameStorage, WriteOptions};
 use glam::DVec3;
 
 use crate::Outcome;
@@ -43,9 +43,9 @@ fn posed_mesh(
         materials: base.materials.clone(),
         ..Document::default()
     };
-    match format {
+    match format.frames() {
         // There a frame would be a morph target on the rest mesh: the posed mesh itself is wanted.
-        Format::Glb | Format::Gltf => {
+        FrameStorage::MorphTargets => {
             result.mesh = TriMesh::new(positions, base.mesh.triangles().to_vec())?;
             for part in &mut result.draw.parts {
                 part.normals.clear();

@@ -91,7 +91,7 @@ pub(in crate::gltf) fn read(
 /// The note about proxy bones that the skin cannot have.
 fn left_proxies(why: &str) -> String {
     format!(
-        "the proxy bones of the {} block were left, because {why}: they move by the clips alone",
+        "the proxy bones of the {} block are not computed, because {why}: only the clips move them",
         SkinBlock::EXTENSION
     )
 }
@@ -141,7 +141,7 @@ pub(in crate::gltf) fn agrees_at_rest(
         return true;
     }
     notes.push(format!(
-        "{} was left for the plain weights: at rest it is {:.0}% of the diagonal away from them, as \
+        "the plain weights were read instead of {}: at rest it is {:.0}% of the diagonal away from them, as \
          when another program has renumbered the joints",
         exact.name(),
         100.0 * apart
@@ -171,8 +171,8 @@ pub(in crate::gltf) fn apply(
     match in_place {
         true => skin.pose_program.placed = PlacedBones::Derived(block.derived.clone()),
         false => notes.push(
-            "derived bones are not the last ones of the skeleton any more: they move by the \
-             clips alone"
+            "derived bones are no longer the last ones of the skeleton, so they are not computed: only \
+             the clips move them"
                 .to_owned(),
         ),
     }

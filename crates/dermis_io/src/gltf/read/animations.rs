@@ -49,7 +49,7 @@ pub(super) fn read(
     }
     if reader.repeated_keys > 0 {
         notes.push(format!(
-            "{} animation keys stood at the time of the key after them and were left out",
+            "animation keys left out, because the next key has the same time: {}",
             reader.repeated_keys
         ));
     }

@@ -22,30 +22,54 @@ pub(super) struct Repairs {
     worst_sum: f64,
     clamped: usize,
     unweighted: usize,
+    /// Vertices with a slot of weight 0 that names a joint which their skin does not have.
+    strangers: usize,
+    /// The first of them, in words.
+    first_stranger: String,
 }
 
 impl Repairs {
+    /// Counts a vertex that names a joint out of range.
+    fn add_stranger(&mut self, in_words: impl FnOnce() -> String) {
+        if self.strangers == 0 {
+            self.first_stranger = in_words();
+        }
+        self.strangers += 1;
+    }
+
     /// One sentence for each kind of repair.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let scaled = (self.scaled > 0).then(|| {
             format!(
-                "the weights of {} vertices did not sum to 1 (the worst to {:.4}) and were scaled",
-                self.scaled, self.worst_sum
+                "the weights of {} did not sum to 1 (the worst sum is {:.4}) and were scaled",
+                vertices(self.scaled),
+                self.worst_sum
             )
         });
-        let clamped = (self.clamped > 0).then(|| {
-            format!(
-                "{} slightly negative weights were set to zero",
-                self.clamped
-            )
-        });
+        let clamped = (self.clamped > 0)
+            .then(|| format!("slightly negative weights, set to zero: {}", self.clamped));
         let unweighted = (self.unweighted > 0).then(|| {
             format!(
-                "{} vertices without any weight were bound to the first joint of their skin",
+                "vertices without any weight, bound to the first joint of their skin: {}",
                 self.unweighted
             )
         });
-        scaled.into_iter().chain(clamped).chain(unweighted)
+        let strangers = (self.strangers > 0).then(|| {
+            format!(
+                "at {}, influences of weight 0 name joints that the skin does not have (such as {}): left out",
+                vertices(self.strangers),
+                self.first_stranger
+            )
+        });
+        let notes = scaled.into_iter().chain(clamped);
+        notes.chain(unweighted).chain(strangers)
+    }
+}
+
+fn vertices(count: usize) -> String {
+    match count {
+        1 => "1 vertex".to_owned(),
+        _ => format!("{count} vertices"),
     }
 }
 
@@ -70,19 +94,31 @@ pub(super) fn read(
         let weights = accessors.finite(weights, &role, &["VEC4"], count)?.values;
         sets.push((joints, weights));
     }
+    let out_of_range = |joint: u32| joint as usize >= bones.len();
     let mut rows = Rows::with_capacity(vertex_count, vertex_count * sets.len());
     let mut row: Vec<Weight> = Vec::new();
     for vertex in 0..vertex_count {
         row.clear();
+        let mut joints = (sets.iter()).flat_map(|(joints, _)| &joints[vertex * 4..vertex * 4 + 4]);
+        if let Some(&joint) = joints.find(|&&joint| out_of_range(joint)) {
+            repairs.add_stranger(|| {
+                format!(
+                    "joint {joint} of {} joints at {label} vertex {vertex}",
+                    bones.len()
+                )
+            });
+        }
         for (joints, weights) in &sets {
             let slots = vertex * 4..vertex * 4 + 4;
             for (&joint, &weight) in joints[slots.clone()].iter().zip(&weights[slots]) {
                 add(&mut row, joint, weight.into(), bones, repairs).map_err(|expected| {
-                    Fault::malformed(
-                        format!("{label} vertex {vertex}"),
-                        expected,
-                        format!("joint {joint} with weight {weight}"),
-                    )
+                    let mut found = format!("joint {joint} with weight {weight}");
+                    if out_of_range(joint) {
+                        let count = weighted_strangers(&sets, vertex_count, bones.len());
+                        let name = if count == 1 { "names" } else { "name" };
+                        found += &format!(" ({} {name} joints out of range)", vertices(count));
+                    }
+                    Fault::malformed(format!("{label} vertex {vertex}"), expected, found)
                 })?;
             }
         }
@@ -90,6 +126,22 @@ pub(super) fn read(
         rows.push_row(row.iter().copied());
     }
     Ok(rows)
+}
+
+/// How many vertices give weight to a joint that their skin does not have.
+fn weighted_strangers(
+    sets: &[(Vec<u32>, Vec<f32>)],
+    vertex_count: usize,
+    joint_count: usize,
+) -> usize {
+    let is_one = |vertex: &usize| {
+        let mut slots = (4 * vertex..4 * vertex + 4).flat_map(|slot| {
+            let sets = sets.iter();
+            sets.map(move |(joints, weights)| (joints[slot], weights[slot]))
+        });
+        slots.any(|(joint, weight)| weight > 0.0 && joint as usize >= joint_count)
+    };
+    (0..vertex_count).filter(is_one).count()
 }
 
 /// The accessors of each `JOINTS_n` with its `WEIGHTS_n`, by rising n.
@@ -219,9 +271,9 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "the weights of 2 vertices did not sum to 1 (the worst to 2.0000) and were scaled",
-                "1 slightly negative weights were set to zero",
-                "1 vertices without any weight were bound to the first joint of their skin",
+                "the weights of 2 vertices did not sum to 1 (the worst sum is 2.0000) and were scaled",
+                "slightly negative weights, set to zero: 1",
+                "vertices without any weight, bound to the first joint of their skin: 1",
             ],
             "one sentence each"
         );

@@ -51,19 +51,19 @@ impl LeftOut {
                 notes.push(format!("{what}: {}", schema::listed(items)));
             }
         };
-        list(&self.undrawable, "left out, because they are no triangles");
+        list(&self.undrawable, "left out, because they are not triangles");
         list(&self.attributes, "attributes left out");
         list(
             &self.spare_corners,
-            "corners that fill no triangle left out",
+            "corners left out, because they do not make a whole triangle",
         );
         list(
             &self.unskinned,
-            "primitives without joints on a node with a skin move with their node",
+            "primitives without joints on a node that has a skin, which move with the node instead",
         );
         list(
             &self.inexact,
-            "the exact model was left for the plain weights, because",
+            "the plain weights were read instead of the exact model, because",
         );
         if self.not_finite > 0 {
             notes.push(format!(
@@ -196,7 +196,7 @@ impl Reader<'_> {
             let mut exact = exact.map_or(ExactRow::None, |rows| rows.row(v));
             let shifts: Vec<Shift>;
             if let ExactRow::Linear(row, of_targets) = exact {
-                // By coefficient; what a target adds that is not there is not heard.
+                // By coefficient; shifts of targets that are not there are left out.
                 let coefficients = &placement.coefficients;
                 let by_coefficient = of_targets.iter().filter_map(|shift| {
                     let of = *coefficients.get(shift.of as usize)? as u32;

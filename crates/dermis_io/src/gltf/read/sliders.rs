@@ -53,7 +53,7 @@ impl Sliders {
                 Err(why) => why,
             };
             notes.push(format!(
-                "the drivers of the {} block were left, because {why}: the clips alone move what \
+                "the drivers of the {} block were not used, because {why}: only the clips move what \
                  they drove",
                 SkinBlock::EXTENSION
             ));

@@ -132,7 +132,7 @@ fn equal_times_keep_the_later_key_and_falling_times_are_refused() {
     assert_eq!(keys.values[1], DVec3::new(6., 7., 8.), "the later one");
     assert_eq!(
         document.notes,
-        ["1 animation keys stood at the time of the key after them and were left out"],
+        ["animation keys left out, because the next key has the same time: 1"],
         "said so"
     );
     animated(nodes(), "translation", &[0., 2., 1.], "VEC3", &values[..9])

@@ -57,7 +57,14 @@ fn joints_become_bones_and_the_mesh_node_is_ignored() {
         ],
         "joint 9 does not exist but has no weight, and joint 1 twice is summed"
     );
-    assert!(document.notes.is_empty(), "{:?}", document.notes);
+    assert_eq!(
+        document.notes,
+        [
+            "at 3 vertices, influences of weight 0 name joints that the skin does not have (such as joint 9 of 2 joints at \
+             mesh 0 primitive 0 vertex 0): left out"
+        ],
+        "and says so once, with how many and one of them"
+    );
     let still = skin.evaluate(&skin.skeleton.default_pose()).expect("fits");
     assert_eq!(
         still,
@@ -100,7 +107,12 @@ fn a_weighted_joint_out_of_range_is_refused_with_its_place() {
     joints[4] = 2;
     skinned(&joints, &WEIGHTS).refused(
         "mesh 0 primitive 0 vertex 1: expected one of the 2 joints of its skin, \
-         found joint 2 with weight 0.25",
+         found joint 2 with weight 0.25 (1 vertex names joints out of range)",
+    );
+    joints[9] = 200;
+    skinned(&joints, &WEIGHTS).refused(
+        "mesh 0 primitive 0 vertex 1: expected one of the 2 joints of its skin, \
+         found joint 2 with weight 0.25 (2 vertices name joints out of range)",
     );
     let mut weights = WEIGHTS;
     weights[0] = -0.5;
@@ -186,7 +198,8 @@ fn a_node_with_two_bind_matrices_becomes_two_bones() {
 
 #[test]
 fn a_skinned_node_without_joints_moves_with_its_node() {
-    let mut file = skinned(&ONE_EACH, &WEIGHTS);
+    let in_range = ONE_EACH.map(|joint| joint % 9);
+    let mut file = skinned(&in_range, &WEIGHTS);
     let plain = json!({"attributes": {"POSITION": 0}});
     file.json["meshes"][0]["primitives"]
         .as_array_mut()
@@ -196,7 +209,7 @@ fn a_skinned_node_without_joints_moves_with_its_node() {
     assert_eq!(
         document.notes,
         [
-            "primitives without joints on a node with a skin move with their node: mesh 0 primitive 1"
+            "primitives without joints on a node that has a skin, which move with the node instead: mesh 0 primitive 1"
         ],
         "said so"
     );
