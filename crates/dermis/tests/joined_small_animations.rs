@@ -47,7 +47,8 @@ fn animation(seed: u64) -> (MeshAnimation, usize) {
     let rest: Vec<DVec3> = (0..vertices).map(|_| small * point()).collect();
     let mut frame = || -> Vec<DVec3> {
         let shift = point();
-        let moved = |p: &DVec3| *p + size * point() + if kind == 3 { shift } else { DVec3::ZERO };
+        let mut moved =
+            |p: &DVec3| *p + size * point() + if kind == 3 { shift } else { DVec3::ZERO };
         match kind {
             4 => rest.iter().map(|p| far + *p + shift).collect(),
             5 => rest.iter().map(|p| far + *p).collect(),
