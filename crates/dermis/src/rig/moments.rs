@@ -159,7 +159,7 @@ mod tests {
             held.map(place).to_vec()
         };
         let carried = carried(&skeleton, &pose, &own);
-        for j in 0..3 {
+        for (j, carried) in carried.iter().enumerate() {
             let mut off = pose.clone();
             off.parent_from_bone[j].matrix3.x_axis += DVec3::new(0.1, 0.2, -0.3);
             off.parent_from_bone[j].translation += DVec3::new(0.05, -0.1, 0.02);
@@ -173,10 +173,10 @@ mod tests {
                 }
             }
             let expected = (sum / mass).sqrt();
-            let found = carried[j].moved_by(&linear, offset);
+            let found = carried.moved_by(&linear, offset);
             assert!((found - expected).abs() < 1e-12, "{j}: {found} {expected}");
-            let bound = carried[j].moments.reach() * largest_stretch(&carried[j].model_from_parent);
-            let alone = carried[j].moved_by(&linear, DVec3::ZERO);
+            let bound = carried.moments.reach() * largest_stretch(&carried.model_from_parent);
+            let alone = carried.moved_by(&linear, DVec3::ZERO);
             assert!(alone <= bound * 0.14f64.sqrt() * 1.000_001, "{j}: {alone}");
         }
         let nothing = Moments::NONE;
