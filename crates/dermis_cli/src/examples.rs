@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dermis::fit::{BoneGuess, BoneOptions, fit_bones};
+use dermis::mesh::Aabb;
 use dermis::{Clip, Example, ExampleSet, Pose, Skeleton, Skin, Split};
 use dermis_io::Document;
 use glam::DVec3;
@@ -85,9 +86,11 @@ pub(crate) fn prepare(
         check_rig(&set, pair, &source.matching)?;
     }
     if let Some(skin) = &rig_skin {
+        let stored = Aabb::of(&skin.evaluate(&skin.skeleton.rest_pose())?);
+        let is_ours = |b: Aabb| (b.diagonal() / set.size() - 1.0).abs() < 0.01;
         let size = skin.size()?;
-        // Bind matrices that scale make another size; rounding makes none.
-        if (size / set.size() - 1.0).abs() > 1e-6 {
+        // Bind matrices that scale make another size; rounding makes none, and nor does a rig elsewhere.
+        if stored.is_some_and(is_ours) && (size / set.size() - 1.0).abs() > 1e-6 {
             set = set.with_size(size);
         }
     }

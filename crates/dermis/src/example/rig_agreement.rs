@@ -13,10 +13,17 @@ use crate::mesh::{Aabb, Upright, nearest_unit};
 use crate::par;
 
 /// A skeleton that misses by less than this share of the size is taken as it is.
-const MISSES: f64 = 0.03;
-/// How many times nearer another must be. On bodies, hands, tubes and horses with their own skeletons none of
-/// the others is nearer at all; a skeleton of another unit or with other axes is 5 to 200 times as far.
-const MUCH_BETTER: f64 = 3.0;
+const MISSES: f64 = 0.01;
+/// How many times nearer another must be.
+///
+/// Of bodies, a hand, tubes and a shirt with their own skeletons, the best of the others is at most 0.72 times as
+/// near, the hand's. With the skeleton in another unit the right one is at least 1.45 times nearer (a hand, whose
+/// fingers move little) and up to 70 times (a body); with other axes at least 2.0 times.
+const MUCH_BETTER: f64 = 1.8;
+/// The same where joints that fill next to nothing of the mesh, or stand far outside, say so too.
+const BETTER: f64 = 1.2;
+/// Shares of the mesh's diagonal that joints fill. A right skeleton has 0.5 to 1.1.
+const FILLS: std::ops::Range<f64> = 0.05..10.0;
 /// Vertices and examples that are looked at.
 const MOST_VERTICES: usize = 300;
 const MOST_EXAMPLES: usize = 8;
@@ -50,7 +57,10 @@ pub fn find_rig_mismatch(set: &ExampleSet) -> Option<RigMismatch> {
     // The first of those as good: the same unit and axes come first.
     let (would_miss, &(scale, upright)) =
         (missed.into_iter().zip(&spaces)).min_by(|a, b| a.0.total_cmp(&b.0))?;
-    (would_miss * MUCH_BETTER < misses).then_some(RigMismatch {
+    let stands_out =
+        scale != 1.0 && !FILLS.contains(&sample.joints) && FILLS.contains(&(sample.joints * scale));
+    let better = if stands_out { BETTER } else { MUCH_BETTER };
+    (would_miss * better < misses).then_some(RigMismatch {
         scale,
         upright,
         misses,
