@@ -66,14 +66,14 @@ pub(crate) fn table(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport)
     }
     if let Chosen::Best(choice) = &job.choice {
         line(format_args!(
-            "  {:<18}{:>11}{:>10}{:>9}{:>14}{:>10}",
+            "  {:<22}{:>11}{:>10}{:>9}{:>14}{:>10}",
             "tried", "influences", "E_RMS", "EE %", "bytes/vertex", "seconds"
         ));
         for Row { cells, chosen } in candidates(choice) {
             let [key, influences, e_rms, ee, bytes, seconds, words] = cells;
             let mark = if chosen { "*" } else { " " };
             let text = format!(
-                "{mark} {key:<18}{influences:>11}{e_rms:>10}{ee:>9}{bytes:>14}{seconds:>10}  {words}"
+                "{mark} {key:<22}{influences:>11}{e_rms:>10}{ee:>9}{bytes:>14}{seconds:>10}  {words}"
             );
             line(format_args!("{}", text.trim_end()));
         }
