@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use dermis::Skin;
+use dermis::measure::Measures;
 use dermis::mesh::Topology;
 use dermis_io::{Document, SkinRecord};
 use serde::Serialize;
