@@ -5,12 +5,15 @@ use dermis::fit::{
     JointFreedom, KnownRig, LockedWeights, Method, PoseOptions, SsdOptions, decompose,
     decompose_onto, fit_bones, fit_pose, fit_ssd, join_bones,
 };
-use dermis::measure::measure;
+use dermis::measure::{Measures, measure};
 use dermis::progress::Silent;
 use dermis::rig::Similarity;
 use dermis::synth::{TubeOptions, tube};
 use dermis::{Example, ExampleSet, MeshAnimation, MeshClip, Skin};
 use glam::{DQuat, DVec3};
+
+/// A way to decompose the meshes of a set.
+type Way<'a> = &'a dyn Fn(&ExampleSet) -> Decomposition;
 
 /// Factors of the unit; squares of the outer ones are beyond a float.
 const SCALES: [f64; 8] = [1e-300, 1e-150, 1e-30, 1e-12, 1e12, 1e30, 1e150, 1e300];
@@ -77,30 +80,36 @@ fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
 fn every_method_fits_alike_at_any_scale() {
     let one = set();
     let which: Vec<usize> = (0..one.examples().len()).collect();
+    let percent = |m: &Measures| m.enveloping_error_percent.expect("it moves");
     for method in Method::all(3) {
         let name = method.key();
         let fitted = method.fit(&one, &which, &Silent).expect(name);
         let expected = shown(&fitted.skin, &one, 1.0);
         let measured = measure(&fitted.skin, &one, &which).expect(name).total;
-        for scale in SCALES {
+        // Powers of two change no digit, so that nothing hangs on how bones that are equally good are told apart.
+        for exponent in [-996, -498, -100, -40, 40, 100, 498, 996] {
+            let scale = 2f64.powi(exponent);
             let other = scaled(&one, scale);
             let found = method.fit(&other, &which, &Silent).expect(name);
             let off = farthest(&expected, &shown(&found.skin, &other, scale));
-            assert!(off < 1e-6, "{name} at {scale:e}: off by {off:e}");
+            assert!(off < 1e-6, "{name} at 2^{exponent}: off by {off:e}");
             for (a, b) in fitted.round_errors.iter().zip(&found.round_errors) {
-                assert!((a - b / scale).abs() < 1e-6, "{name} at {scale:e}: {a} {b}");
+                assert!(
+                    (a - b / scale).abs() < 1e-6,
+                    "{name} at 2^{exponent}: {a} {b}"
+                );
             }
+        }
+        for scale in [1e-150, 1e-12, 1e12, 1e150] {
+            let other = scaled(&one, scale);
+            let found = method.fit(&other, &which, &Silent).expect(name);
             let again = measure(&found.skin, &other, &which).expect(name).total;
-            assert!(
-                (again.e_rms - measured.e_rms).abs() < 1e-3,
-                "{name} at {scale:e}: {} {}",
-                again.e_rms,
-                measured.e_rms
-            );
-            let percent =
-                |m: &dermis::measure::Measures| m.enveloping_error_percent.expect("moves");
-            let (a, b) = (percent(&measured), percent(&again));
-            assert!((a - b).abs() < 1e-3, "{name} at {scale:e}: {a} {b}");
+            for (a, b) in [
+                (measured.e_rms, again.e_rms),
+                (percent(&measured), percent(&again)),
+            ] {
+                assert!((a - b).abs() <= 0.02 * a, "{name} at {scale:e}: {a} {b}");
+            }
         }
     }
 }
@@ -179,7 +188,7 @@ fn decompositions_are_alike_at_any_scale() {
         rounds: 8,
         ..DecomposeOptions::default()
     };
-    let ways: [(&str, &dyn Fn(&ExampleSet) -> Decomposition); 4] = [
+    let ways: [(&str, Way<'_>); 4] = [
         ("affine", &|set| {
             let options = options(BoneMotion::Affine);
             decompose(&animation(set), &options, &Silent).expect("affine")

@@ -226,8 +226,7 @@ pub(crate) fn check_rig(set: &ExampleSet, pair: Pair<'_>, args: &MatchArgs) -> a
 
 /// Refuses a skeleton at rest that is far larger or smaller than the mesh that it should stand in.
 ///
-/// Joints fill 0.5 to 1.1 of the mesh's diagonal in the characters that we have, and a hand's fingers less of a
-/// body's; a twentieth is no skeleton of the mesh.
+/// Joints of a character fill about as much as its mesh; a twentieth of the mesh's diagonal is no skeleton of it.
 pub(crate) fn check_joints(
     skeleton: &Skeleton,
     mesh: &TriMesh,

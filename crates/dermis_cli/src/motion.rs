@@ -28,7 +28,8 @@ pub(crate) fn motion_rate(
     talk: &Talk,
 ) -> Option<f64> {
     let known = asked.or(document.frames_per_second);
-    if known.is_some() || document.frames.is_empty() {
+    // One mesh is no motion, and nobody takes it for one.
+    if known.is_some() || document.frames.len() < 2 {
         return known;
     }
     let is_cache = |path: &PathBuf| Format::of(path).is_ok_and(Format::is_point_cache);

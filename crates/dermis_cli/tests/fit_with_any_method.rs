@@ -70,7 +70,7 @@ fn what_stock_engines_show_instead_of_a_skin_is_measured_everywhere() {
     assert!((said - kept).abs() <= 1e-12 * said, "{said} and {kept}");
     let info = scratch.dermis("info skin.glb").done().stdout;
     let line = info.lines().find(|line| line.contains("stock engines"));
-    let text = format!("E_RMS {said:.3} held out");
+    let text = format!("{said:.3} on the 1 held out");
     assert!(
         line.is_some_and(|line| line.contains(&text)),
         "{text} in\n{info}"

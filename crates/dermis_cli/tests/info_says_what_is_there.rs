@@ -127,7 +127,7 @@ fn joints_out_of_range_that_have_weight_are_refused_with_a_count_and_an_example(
         "vertex 0",
         "joint 99",
         "3 joints",
-        "96 vertices",
+        "98 vertices",
     ] {
         assert!(run.stderr.contains(part), "{part} in {run:#?}");
     }

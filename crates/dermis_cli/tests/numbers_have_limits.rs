@@ -35,7 +35,7 @@ fn with_tube() -> Scratch {
 
 const SAMPLING: [&str; 4] = [
     "eval long.glb -o out.npz",
-    "convert long.glb --clip poses out.npz",
+    "convert long.glb --clip frames out.npz",
     "fit long.glb -o out.glb",
     "decompose long.glb --bones 3 -o out.glb",
 ];
@@ -51,7 +51,7 @@ fn more_frames_than_can_be_made_are_refused_with_their_number() {
             &run,
             &[
                 "tube.glb",
-                "clip poses",
+                "clip frames",
                 "would be 2083333",
                 "fewer frames per second",
             ],
@@ -91,7 +91,14 @@ fn a_clip_of_thirty_years_is_refused_or_sampled_coarsely() {
     scratch.write("long.glb", &document);
     for command in SAMPLING.iter().chain(&["compare long.glb"]) {
         let run = scratch.dermis_in_3_gb(command);
-        assert_refused(&run, &["long.glb", "would be 24000000001 frames"]);
+        // What takes poses takes them at the keys; what goes on as a sequence needs one rate.
+        match ["convert", "decompose"]
+            .iter()
+            .any(|name| command.starts_with(name))
+        {
+            true => assert_refused(&run, &["long.glb", "would be 24000000001 frames"]),
+            false => assert!((0..=2).contains(&run.code), "no crash: {run:#?}"),
+        }
     }
     // These look between keys only so often.
     scratch.dermis_in_3_gb("stats long.glb").done();
@@ -209,7 +216,7 @@ fn an_archive_of_zeros_is_refused_before_it_is_unpacked() {
     let size = std::fs::metadata(scratch.at("zeros.npz"))
         .expect("written")
         .len();
-    assert!(size < 4 << 20, "a small file of {size} bytes");
+    assert!(size < 8 << 20, "a small file of {size} bytes");
     let run = scratch.dermis_in_3_gb("info zeros.npz --limit-memory 8G");
     assert_refused(
         &run,

@@ -30,7 +30,7 @@ fn info_counts_them() {
     let line = text.lines().find(|line| line.contains("proxy bones"));
     let line = line.unwrap_or_else(|| panic!("no proxies in\n{text}"));
     assert!(
-        line.ends_with("5 by 5 patches of 2 joints and by 3 bones, 2.5 KiB of matrices"),
+        line.ends_with("5, placed from 5 patches at 2 joints and 3 bones, 2.5 KiB of matrices"),
         "{line}"
     );
     let json = scratch.dermis(&format!("info {} --json", file())).done();
@@ -109,7 +109,7 @@ fn poses_by_hand_move_what_can_be_posed() {
     let run = scratch.dermis(&format!("pose {source} --to rest.npz"));
     assert_eq!(run.code, 2, "{run:#?}");
     assert!(
-        run.stderr.contains("a skin with proxy bones"),
+        run.stderr.contains("a skin with 5 proxy bones"),
         "{}",
         run.stderr
     );

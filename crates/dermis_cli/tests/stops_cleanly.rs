@@ -150,11 +150,11 @@ fn ctrl_c_stops_a_conversion_and_leaves_no_file() {
     for (command, signal) in [
         // Thousands of frames, baked and written one by one.
         (
-            "convert tube.glb frames/#.obj --clip poses --fps 3000",
+            "convert tube.glb frames/#.obj --clip frames --fps 3000",
             "-INT",
         ),
         (
-            "eval tube.glb --clip poses --fps 3000 -o frames.obj",
+            "eval tube.glb --clip frames --fps 3000 -o frames.obj",
             "-TERM",
         ),
     ] {

@@ -284,7 +284,7 @@ fn bad_input_gets_one_sentence() {
             "t.obj --crease-sharpness 2 -o o.obj",
             "--crease-angle or --crease-normals",
         ),
-        ("t.obj --plain-exact -o o.obj", ".glb and .gltf"),
+        ("t.obj --plain-exact -o o.obj", "write .glb or .gltf"),
         (
             "points.obj -o o.obj",
             "expected faces to subdivide, found 2 points without any",

@@ -342,6 +342,7 @@ fn bones_in_the_block_are_joints_of_the_file() {
     let mut skin = tube.truth.clone();
     let mut bones = skin.skeleton.bones().to_vec();
     bones[3].parent = None;
+    bones[5].parent = Some(BoneId(3));
     skin.skeleton = dermis::Skeleton::new(bones).expect("two chains");
     skin.pose_program.placed = PlacedBones::Derived(vec![
         DerivedBone {

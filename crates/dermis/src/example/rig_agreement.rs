@@ -22,7 +22,7 @@ const MISSES: f64 = 0.01;
 const MUCH_BETTER: f64 = 1.8;
 /// The same where joints that fill next to nothing of the mesh, or stand far outside, say so too.
 const BETTER: f64 = 1.2;
-/// Shares of the mesh's diagonal that joints fill. A right skeleton has 0.5 to 1.1.
+/// Shares of the mesh's diagonal that joints fill, beyond which a skeleton is looked at twice.
 const FILLS: std::ops::Range<f64> = 0.05..10.0;
 /// Vertices and examples that are looked at.
 const MOST_VERTICES: usize = 300;

@@ -20,7 +20,7 @@ pub(crate) const REFUSED: &[Refused] = &[
     ),
     (
         "decompose quad.obj --bones 1 -o out.glb",
-        &["quad.obj", "a mesh that moves", "a single one"],
+        &["quad.obj", "a mesh that moves", "a single mesh"],
     ),
     (
         "decompose still.glb --bones 1 -o out.glb",

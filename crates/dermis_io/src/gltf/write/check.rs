@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use dermis::mesh::{DrawPart, MeshError};
 use dermis::rig::{Channel, Clip, RigError};
-use dermis::skin::{Skin, SkinError, SsdProgram};
+use dermis::skin::{Skin, SkinError, SsdProgram, VertexProgram};
 
 use crate::{Document, Fault};
 
@@ -45,7 +45,9 @@ pub(super) fn check<'a>(
         )?;
     }
     if let Some(skin) = &document.skin {
-        check_exact(skin, vertex_count)?;
+        if let VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) = skin.program {
+            check_exact(skin, vertex_count)?;
+        }
         let plain = document.plain_program()?.expect("it has a skin");
         check_skin(skin, &plain, vertex_count)?;
         check_pose_program(skin)?;
@@ -276,7 +278,7 @@ mod tests {
     use dermis::pose_space::{Control, Driver, JointTurn, Kernel};
     use dermis::rig::{Interpolation, Keys};
     use dermis::skin::{Coefficient, Correction, Delta, LinearProgram, Weight};
-    use dermis::{BoneId, Skeleton, TriMesh, VertexProgram};
+    use dermis::{BoneId, Skeleton, TriMesh};
     use glam::{DAffine3, DVec3};
 
     use super::*;

@@ -427,6 +427,7 @@ mod tests {
     #[test]
     fn a_sequence_is_one_target_and_one_key_per_frame() {
         let mut document = triangle();
+        document.frames_per_second = Some(24.0);
         document.frames = (0..3)
             .map(|k| Frame {
                 name: format!("f{k}"),
