@@ -548,7 +548,7 @@ mod tests {
         let set = arm(&ArmOptions {
             ring_count: 16,
             segment_count: 8,
-            poses: arm_motion(12),
+            poses: arm_motion(48),
         })
         .examples;
         let mut methods = Method::all(2);
