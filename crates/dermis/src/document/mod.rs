@@ -28,7 +28,7 @@ pub use subdivided::{LevelFacts, SubdivideError, SubdivideOptions, Subdivided};
 /// Everything that dermis understands of a file.
 ///
 /// Each format fills what it has: an OBJ file a mesh, a point cache frames, a GLB a skin, clips
-/// and materials. Model space is the file's own: nothing is turned or scaled unless a [`crate::Placement`] says so.
+/// and materials. Model space is the file's own: nothing is turned or scaled unless the reader is told so.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     /// The file it came from, for messages; empty for a document made in memory.

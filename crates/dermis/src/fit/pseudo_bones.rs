@@ -49,7 +49,7 @@ const GAINS: [(&str, f64); 2] = [("swell", 1.0), ("shrink", -0.5)];
 ///
 /// Every joint that turns by 5° or more in a training pose is given pseudo-bones; those that no
 /// vertex follows in the end are taken out again. The others are the skin's
-/// [`derived`](Skin::derived) bones, named after the joint's bone: `forearm.half`; `forearm.swell`
+/// [derived](crate::skin::PoseProgram::derived) bones, named after the joint's bone: `forearm.half`; `forearm.swell`
 /// and `forearm.shrink` on the bone; `forearm.parent_swell` and `forearm.parent_shrink` on its
 /// parent.
 ///

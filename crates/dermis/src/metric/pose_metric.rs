@@ -123,7 +123,7 @@ impl PoseMetric {
     /// As [`PoseMetric::new`], refusing skins whose bones follow each other.
     ///
     /// # Errors
-    /// As [`PoseMetric::new`]; [`MetricError::Derived`] and [`MetricError::Proxies`]: derived and proxy bones
+    /// As [`PoseMetric::new`]; [`MetricError::Placed`]: derived and proxy bones
     /// move with the joints that they follow, so they are not independent of them, and neither is the
     /// distance of their vertices.
     pub fn of_skin(skin: &Skin, models: &[JointModel]) -> Result<Self, MetricError> {

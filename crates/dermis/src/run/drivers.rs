@@ -1,5 +1,5 @@
 //! Coefficients that follow from the pose, for [`PoseBuffer`]s: what
-//! [`Skin::run_pose_program`] computes with a skin's [drivers](Skin::drivers), without allocating.
+//! [`Skin::run_pose_program`] computes with a skin's [drivers](crate::skin::PoseProgram::drivers), without allocating.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
@@ -137,7 +137,7 @@ impl PackedDrivers {
     /// Packs the drivers of a skin; one without drivers is fine, too.
     ///
     /// # Errors
-    /// [`RunError::PoseSpace`] when a driver does not fit the skin.
+    /// [`RunError::Skin`] when a driver does not fit the skin.
     pub fn new(skin: &Skin) -> Result<Self, RunError> {
         let bone_count = skin.skeleton.bone_count();
         skin.pose_program

@@ -6,7 +6,7 @@
 //! so it turns with the limb. A layer sees the result of those below: its sculpts say what is missing
 //! there.
 //!
-//! The result is a [`Skin`] with [`drivers`](Skin::drivers): nothing after the fit knows that it was
+//! The result is a [`Skin`] with [drivers](crate::skin::PoseProgram::drivers): nothing after the fit knows that it was
 //! sculpted.
 
 mod base;

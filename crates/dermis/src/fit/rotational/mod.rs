@@ -157,7 +157,7 @@ impl RotationalOptions {
 
 /// Fits rotational regression to the examples numbered in `training`.
 ///
-/// The skin has [`proxies`](crate::Skin::proxies) after the skeleton's bones, and is linear blend skinning over both:
+/// The skin has [proxy bones](crate::skin::PoseProgram::proxies) after the skeleton's bones, and is linear blend skinning over both:
 /// near-rigid vertices follow the skeleton, the others proxies. Where even so linear blend skinning meets the
 /// training examples better at a vertex, the vertex stays with it. Without a vertex that needs proxies the skin
 /// is plain. [`Fitted::round_errors`] are those of linear blend skinning, of the proxies when they are moved as

@@ -29,7 +29,7 @@ impl Skin {
     /// has keys only where it had some.
     ///
     /// The matrix of a proxy may shear. Its carrier gets a translation, a rotation R1 and a scale, and
-    /// the proxy itself a rotation R2, whose product it is, as in [`to_playable`](super::to_playable):
+    /// the proxy itself a rotation R2, whose product it is, as in [`to_playable`](crate::skin::to_playable):
     /// where R1 and R2 would lead astray between two keys, they have more.
     ///
     /// # Errors
