@@ -2,8 +2,6 @@
 //!
 //! Included by path beside `support`, whose functions say where the players are.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use std::path::Path;
 use std::process::Command;
 

@@ -1,7 +1,5 @@
 //! Numbers for random inputs, the same in every run.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use glam::{DAffine3, DQuat, DVec3};
 
 /// Numbers that look random and depend on nothing but the seed.

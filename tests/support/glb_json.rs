@@ -1,7 +1,5 @@
 //! The JSON of a GLB file, to look at and to change.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use serde_json::Value;
 
 /// The first chunk of a GLB file.

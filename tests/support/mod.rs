@@ -1,9 +1,16 @@
 //! What tests of several crates share: where the optional data and clients are.
 //!
-//! Included by path (`#[path = "../../../tests/support/mod.rs"] mod support;`) because a crate of
-//! its own would have to be published with the others.
+//! Included by path from each crate's `tests/all/main.rs`, because a crate of its own would have to be published
+//! with the others.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
+
+pub(crate) mod bone_match;
+pub(crate) mod clients;
+pub(crate) mod dice;
+pub(crate) mod glb_json;
+pub(crate) mod pieces;
+pub(crate) mod proxy_skins;
 
 use std::path::{Path, PathBuf};
 

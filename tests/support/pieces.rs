@@ -2,8 +2,6 @@
 //!
 //! Included by path where decompositions are held against cut meshes.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use std::collections::BTreeMap;
 
 use dermis::{MeshAnimation, MeshClip, TriMesh};

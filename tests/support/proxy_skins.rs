@@ -1,11 +1,9 @@
 //! Tubes on proxy bones, made by formula: everything that a pose program can have, and no fit.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 #[path = "dice.rs"]
 pub(crate) mod dice;
 
-use dermis::rig::{Channel, Interpolation, Keys};
+use dermis::clip::{Channel, Interpolation, Keys};
 use dermis::synth::{ProxyOptions, TubeOptions, proxied, tube};
 use dermis::{BoneId, Clip, Skin, TriMesh};
 use glam::{DAffine3, DQuat, DVec3};

@@ -7,11 +7,11 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dermis::VertexProgram;
 use dermis::bounds::{Camera, Frustum, PoseBounds, enclose, hold_vertices};
+use dermis::joint::{JointLimits, LegalPoses, TurnLimits, free_joints};
 use dermis::mesh::Ball;
 use dermis::metric::{
     AnimationVector, JointModel, ModelKind, PoseMetric, model_from_limits, models_from_poses,
 };
-use dermis::rig::{JointLimits, LegalPoses, TurnLimits, free_joints};
 use dermis::skin::LinearProgram;
 use dermis::synth::{Body, BodyOptions, body};
 use glam::{DQuat, DVec3};

@@ -7,7 +7,8 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use dermis::rig::{BoneId, Channel, Clip, Interpolation, Keys, Skeleton};
+use dermis::clip::{Channel, Clip, Interpolation, Keys};
+use dermis::rig::{BoneId, Skeleton};
 use dermis::run::{ClipSampler, PackedSkeleton, PoseBuffer};
 use glam::{DAffine3, DQuat, DVec3};
 

@@ -52,10 +52,12 @@
 //! rayon pool. Results are the same, bit for bit, on any number of threads and without it.
 
 pub mod bounds;
+pub mod clip;
 pub mod compare;
 pub mod document;
 pub mod example;
 pub mod fit;
+pub mod joint;
 pub mod limits;
 mod math;
 pub mod measure;
@@ -73,10 +75,11 @@ pub mod solve;
 pub mod subdiv;
 pub mod synth;
 
+pub use clip::Clip;
 pub use document::Document;
 pub use example::{Example, ExampleSet, Fold, MeshAnimation, MeshClip, Split};
 pub use mesh::TriMesh;
-pub use rig::{BoneId, Clip, Palette, Pose, Skeleton};
+pub use rig::{BoneId, Palette, Pose, Skeleton};
 pub use rows::Rows;
 pub use skin::{Skin, VertexProgram};
 

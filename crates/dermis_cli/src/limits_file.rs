@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dermis::Skin;
-use dermis::rig::{JointLimits, RigError, TurnLimits};
+use dermis::joint::{JointLimits, TurnLimits};
+use dermis::rig::RigError;
 use glam::{DAffine3, DQuat, DVec3};
 use serde::Deserialize;
 

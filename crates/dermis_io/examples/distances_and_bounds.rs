@@ -11,12 +11,12 @@ use std::path::Path;
 use dermis::bounds::{
     BoneBoxes, coefficient_ranges, enclose, extreme_poses, hold_vertices, sampled_ball,
 };
+use dermis::joint::{JointLimits, LegalPoses, free_joints, joint_statistics};
 use dermis::mesh::enclosing_ball;
 use dermis::metric::{
     AnimationVector, JointModel, MetricError, ModelKind, PoseMetric, model_from_limits,
     models_from_poses,
 };
-use dermis::rig::{JointLimits, LegalPoses, free_joints, joint_statistics};
 use dermis::skin::LinearProgram;
 use dermis::{Pose, Skin, VertexProgram};
 use dermis_io::Document;

@@ -6,10 +6,8 @@ use glam::{DAffine3, DQuat};
 
 use super::BoundsError;
 use super::joint_bound::turned_ball;
-use crate::rig::{
-    DerivedBone, DerivedMotion, JointLimits, Skeleton, TurnLimits, rest_parent_from_bone,
-    rotation_and_scales,
-};
+use crate::joint::{JointLimits, TurnLimits, rotation_and_scales};
+use crate::rig::{DerivedBone, DerivedMotion, Skeleton, rest_parent_from_bone};
 use crate::skin::Skin;
 
 /// Limits for every bone of a skin, from those of the bones that a pose gives.

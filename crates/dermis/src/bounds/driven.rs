@@ -1,8 +1,8 @@
 //! How far the sliders of a skin can go.
 
 use super::BoundsError;
+use crate::clip::{Channel, Clip, Interpolation, Keys};
 use crate::pose_space::{Driver, Kernel};
-use crate::rig::{Channel, Clip, Interpolation, Keys};
 use crate::skin::Skin;
 
 /// A range for every coefficient of a skin: those that a pose gives from 0 to 1 and as far as clips

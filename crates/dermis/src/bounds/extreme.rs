@@ -8,9 +8,10 @@ use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 use super::propagate::BallTerm;
 use super::proxied::Predicted;
 use super::{BoundsError, Holding, complete_limits};
+use crate::joint::{JointLimits, TurnLimits};
 use crate::mesh::Ball;
 use crate::par;
-use crate::rig::{JointLimits, Pose, Skeleton, TurnLimits};
+use crate::rig::{Pose, Skeleton};
 use crate::skin::{Influence, LinearProgram, Skin};
 
 /// Rounds over all joints: the distance hardly grows after three.

@@ -7,8 +7,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::DVec3;
 
+use crate::joint::{JointLimits, TurnLimits};
 use crate::mesh::Ball;
-use crate::rig::{JointLimits, TurnLimits};
 
 /// The smallest ball that we know to hold `{R c}` for every legal rotation `R`.
 ///

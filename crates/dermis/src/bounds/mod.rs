@@ -2,14 +2,14 @@
 //!
 //! An engine that culls a character by its rest box makes it vanish when an arm reaches out of the
 //! box. A sphere that holds in every pose costs one test and no work per frame. Here it comes from
-//! what the joints may do ([`JointLimits`](crate::rig::JointLimits)): a ball around each partial sum of
+//! what the joints may do ([`JointLimits`](crate::joint::JointLimits)): a ball around each partial sum of
 //! `G s` is carried from bone to bone to the root (\[Merry07\] §3.3.3), with as much of the joints'
 //! limits as a ball can hold. The same balls bound the distance of two points from above
 //! ([`PoseBounds::norm`], `|s|₂,∞`), where [`metric`](crate::metric) gives the mean.
 //!
 //! | | holds in | costs |
 //! | --- | --- | --- |
-//! | [`hold_vertices`] with [`free_joints`](crate::rig::free_joints) | every rotation of every joint | once |
+//! | [`hold_vertices`] with [`free_joints`](crate::joint::free_joints) | every rotation of every joint | once |
 //! | [`hold_vertices`] with limits | every legal pose | once |
 //! | [`sampled_ball`] | the poses that are given | once |
 //! | [`BoneBoxes`] | every pose | a box per bone and frame |

@@ -5,8 +5,9 @@ use glam::DVec3;
 use super::BoundsError;
 use super::holding::Holding;
 use super::joint_bound::{carried, carried_about};
+use crate::joint::JointLimits;
 use crate::mesh::Ball;
-use crate::rig::{BoneId, JointLimits, Skeleton};
+use crate::rig::{BoneId, Skeleton};
 use crate::skin::Influence;
 
 /// Bounds on `G s` over all legal poses.
@@ -23,7 +24,7 @@ use crate::skin::Influence;
 ///
 /// ```
 /// use dermis::bounds::PoseBounds;
-/// use dermis::rig::free_joints;
+/// use dermis::joint::free_joints;
 /// use dermis::skin::Influence;
 ///
 /// let arm = dermis::synth::arm(&Default::default()).examples;

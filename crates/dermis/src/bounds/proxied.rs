@@ -27,11 +27,11 @@ use glam::{DMat3, DQuat, DVec3, DVec4};
 use super::derived::largest_turn;
 use super::joint_bound::turned_ball;
 use super::propagate::BallTerm;
+use crate::joint::{JointLimits, TurnLimits, rotation_and_scales};
 use crate::math::largest_stretch;
 use crate::mesh::Ball;
 use crate::rig::{
-    BoneId, JointLimits, JointReading, PatchPredictor, ProxyBones, Skeleton, TurnLimits,
-    rest_parent_from_bone, rotation_and_scales,
+    BoneId, JointReading, PatchPredictor, ProxyBones, Skeleton, rest_parent_from_bone,
 };
 use crate::skin::{Influence, Skin};
 

@@ -4,11 +4,12 @@ use glam::{DAffine3, DVec3};
 
 use super::proxied::Predicted;
 use super::{BoundsError, Holding, PoseBounds, complete_limits};
+use crate::joint::JointLimits;
 use crate::limits::check_memory;
 use crate::math::largest_stretch;
 use crate::mesh::{Ball, enclosing_ball};
 use crate::par;
-use crate::rig::{JointLimits, Pose};
+use crate::rig::Pose;
 use crate::skin::{Influence, LinearProgram, Skin};
 
 /// Balls that hold each vertex in every legal pose, with every coefficient in its range;

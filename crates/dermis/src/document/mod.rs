@@ -14,8 +14,9 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 
+use crate::clip::Clip;
 use crate::mesh::{DrawMesh, Polygons};
-use crate::rig::{Clip, Pose, Skeleton};
+use crate::rig::{Pose, Skeleton};
 use crate::skin::{SkinError, SsdProgram, VertexProgram};
 use crate::{Skin, TriMesh};
 

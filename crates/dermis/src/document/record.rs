@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::BoundsRecord;
+use crate::joint::{JointLimits, JointStatistics};
 use crate::measure::Measures;
-use crate::rig::{JointLimits, JointStatistics};
 
 /// What is known of a skin beside the skin itself.
 ///

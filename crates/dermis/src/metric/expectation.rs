@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use super::JointModel;
-use crate::rig::{Hinge, JointLimits, JointStatistics, TurnLimits};
+use crate::joint::{Hinge, JointLimits, JointStatistics, TurnLimits};
 
 /// `E[R]` of a rotation spread evenly over the legal ones.
 ///
@@ -56,7 +56,7 @@ pub fn expected_rotation(limits: &TurnLimits) -> DMat3 {
 /// Turns are spread as [`expected_rotation`] says, translations evenly over their ball, whose `E[ttᵀ]` is
 /// `r²/5 · I` about the middle, and scales evenly over their range, whose mean is `m = (k₀ + k₁)/2` and mean
 /// square `m² + (k₁ − k₀)²/12`. It makes no difference whether a joint stretches the same along all axes or
-/// along each of three that are themselves spread evenly, as [`LegalPoses`](crate::rig::LegalPoses) draws
+/// along each of three that are themselves spread evenly, as [`LegalPoses`](crate::joint::LegalPoses) draws
 /// them: `E[K]` and `E[K²]` are these multiples of the identity in both. A hinge's wobble is left out.
 pub fn model_from_limits(limits: &JointLimits) -> JointModel {
     let [least, most] = limits.scale_range;
@@ -176,7 +176,7 @@ mod tests {
     use glam::DQuat;
 
     use super::*;
-    use crate::rig::sample_turn;
+    use crate::joint::sample_turn;
 
     /// A long average over what the sampler of legal rotations draws.
     fn sampled(limits: &TurnLimits, count: usize) -> DMat3 {

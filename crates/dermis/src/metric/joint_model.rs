@@ -4,7 +4,8 @@ use glam::{DAffine3, DMat3, DMat4, DVec3};
 
 use super::pose_metric::{linear_part, trace};
 use super::{JointMoments, MetricError};
-use crate::rig::{JointStatistics, Palette, Pose, Skeleton};
+use crate::joint::JointStatistics;
+use crate::rig::{Palette, Pose, Skeleton};
 
 /// What is known of one joint's motion. Joints of one skeleton may have different models.
 ///

@@ -6,8 +6,9 @@ use super::block_table::BlockTable;
 use super::joint_model::frame_product;
 use super::vector::project;
 use super::{AnimationVector, JointModel, MetricError};
+use crate::joint::JointStatistics;
 use crate::par;
-use crate::rig::{BoneId, JointStatistics, Palette, Pose, Skeleton};
+use crate::rig::{BoneId, Palette, Pose, Skeleton};
 use crate::skin::{Influence, Skin};
 
 /// An inner product on animation space: `⟨s, t⟩ = E[G s · G t] = sᵀ P t`.
@@ -134,7 +135,7 @@ impl PoseMetric {
     /// The metric of a skin from the statistics that a file keeps, one per bone in any order.
     ///
     /// Joints turn, slide and stretch independently ([`JointModel::from_statistics`]). Statistics come from
-    /// poses ([`joint_statistics`](crate::rig::joint_statistics)), from limits
+    /// poses ([`joint_statistics`](crate::joint::joint_statistics)), from limits
     /// ([`statistics_from_limits`](super::statistics_from_limits)), or joint by joint from either.
     ///
     /// ```
@@ -148,7 +149,7 @@ impl PoseMetric {
     /// let last = SurfacePoint::Vertex(skin.vertex_count() as u32 - 1);
     /// let s = between(program, SurfacePoint::Vertex(0), last)?;
     ///
-    /// let seen = dermis::rig::joint_statistics(&skin.skeleton, &poses);
+    /// let seen = dermis::joint::joint_statistics(&skin.skeleton, &poses);
     /// let from_joints = PoseMetric::from_statistics(&skin, &seen)?.norm(s.terms());
     /// let truth = PoseMetric::average(&skin, &poses)?.norm(s.terms());
     /// assert!((from_joints / truth - 1.0).abs() < 0.05, "{from_joints} against {truth}");

@@ -1,43 +1,21 @@
-//! Skeletons, poses and clips: what moves a skin.
+//! Skeletons, and poses of them: what moves a skin.
 
 mod blend;
-mod clip;
 mod derived;
-mod joint_limits;
-mod joint_statistics;
-mod key_spans;
-mod legal_poses;
-mod limit_excess;
-mod moments;
 mod moved_proxies;
-mod nested;
-mod nested_form;
 mod palette;
 mod pose;
 mod proxies;
-mod reduce_keys;
 mod similarity;
 mod skeleton;
 mod trs;
 
-pub use clip::{Channel, Clip, Interpolation, Keys, MOST_FRAMES};
 pub use derived::{DerivedBone, DerivedMotion};
 pub(crate) use derived::{check_derived, complete, joint_turn, rest_parent_from_bone};
-pub(crate) use joint_limits::rotation_and_scales;
-pub use joint_limits::{JointLimits, TurnLimits, free_joints};
-pub use joint_statistics::{Hinge, JointStatistics, joint_statistics};
-pub use legal_poses::LegalPoses;
-#[cfg(test)]
-pub(crate) use legal_poses::sample_turn;
-pub use limit_excess::LimitExcess;
-pub(crate) use moments::{Moments, carried};
-pub(crate) use nested::{NestedKey, needs_two_nodes, split_track};
-pub(crate) use nested_form::Nodes;
 pub use palette::Palette;
 pub use pose::Pose;
 pub(crate) use proxies::blend;
 pub use proxies::{JointReading, PatchPredictor, PredictedTurn, ProxyBones, stretch_inputs};
-pub(crate) use reduce_keys::KeyReducer;
 pub use similarity::Similarity;
 pub use skeleton::{Bone, BoneId, Skeleton};
 pub use trs::Trs;
@@ -146,7 +124,7 @@ pub enum RigError {
         frames_per_second: f64,
         /// How many frames that gives.
         frames: f64,
-        /// [`MOST_FRAMES`].
+        /// [`MOST_FRAMES`](crate::clip::MOST_FRAMES).
         most: usize,
     },
     /// The keys of a channel do not fit together.

@@ -6,10 +6,7 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use super::{
-    Bone, Channel, Clip, JointLimits, JointStatistics, Keys, Pose, RigError, Skeleton, Trs,
-    TurnLimits,
-};
+use super::{Bone, Pose, RigError, Skeleton, Trs};
 
 /// `v' = scale · rotation v + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -152,85 +149,5 @@ impl Similarity {
                 .collect(),
             coefficients: pose.coefficients.clone(),
         }
-    }
-
-    /// The moved clip: translations scaled, and roots carried along.
-    pub fn clip(&self, skeleton: &Skeleton, clip: &Clip) -> Clip {
-        let is_root = |bone: super::BoneId| skeleton.bones()[bone.index()].parent.is_none();
-        let channels = clip.channels.iter().map(|channel| match channel {
-            Channel::Translation(bone, keys) if is_root(*bone) => {
-                let middle = keys.values_per_key() / 2;
-                let per_key = keys.values_per_key();
-                let values = keys.values.iter().enumerate();
-                let values = values.map(|(n, v)| match n % per_key == middle {
-                    true => self.point(*v),
-                    // Tangents of a spline are differences.
-                    false => self.vector(*v),
-                });
-                Channel::Translation(*bone, with_values(keys, values.collect()))
-            }
-            Channel::Translation(bone, keys) => {
-                let values = keys.values.iter().map(|v| self.scale * *v);
-                Channel::Translation(*bone, with_values(keys, values.collect()))
-            }
-            Channel::Rotation(bone, keys) if is_root(*bone) => {
-                // A product of quaternions is linear in each, so tangents follow.
-                let values = keys.values.iter().map(|q| self.rotation * *q);
-                Channel::Rotation(*bone, with_values(keys, values.collect()))
-            }
-            other => other.clone(),
-        });
-        Clip {
-            name: clip.name.clone(),
-            channels: channels.collect(),
-        }
-    }
-
-    /// The moved statistics of a joint.
-    pub fn statistics(&self, skeleton: &Skeleton, seen: &JointStatistics) -> JointStatistics {
-        let is_root = skeleton.bones()[seen.bone.index()].parent.is_none();
-        let turn = if is_root {
-            self.rotation
-        } else {
-            DQuat::IDENTITY
-        };
-        JointStatistics {
-            mean_parent_from_bone: self.local(&seen.mean_parent_from_bone, is_root),
-            translation_deviation: self.scale * seen.translation_deviation,
-            translation_radius: seen.translation_radius.map(|r| self.scale * r),
-            mean_rotation: (turn * seen.mean_rotation).normalize(),
-            ..seen.clone()
-        }
-    }
-
-    /// The moved limits of a joint.
-    pub fn limits(&self, skeleton: &Skeleton, limits: &JointLimits) -> JointLimits {
-        let is_root = skeleton.bones()[limits.bone.index()].parent.is_none();
-        let translation = match is_root {
-            true => self.point(limits.translation),
-            false => self.scale * limits.translation,
-        };
-        let mut turn = limits.turn;
-        if is_root
-            && let TurnLimits::Hinge { center, .. }
-            | TurnLimits::Cone { center, .. }
-            | TurnLimits::SwingTwist { center, .. } = &mut turn
-        {
-            *center = (self.rotation * *center).normalize();
-        }
-        JointLimits {
-            translation,
-            translation_radius: self.scale * limits.translation_radius,
-            turn,
-            ..limits.clone()
-        }
-    }
-}
-
-fn with_values<T: Clone>(keys: &Keys<T>, values: Vec<T>) -> Keys<T> {
-    Keys {
-        interpolation: keys.interpolation,
-        times: keys.times.clone(),
-        values,
     }
 }

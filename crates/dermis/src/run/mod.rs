@@ -27,7 +27,7 @@
 //! ```
 //! use dermis::run::{ClipSampler, FrameInputs, Mat3x4, Output, PackOptions, PackedPoseProgram};
 //! use dermis::run::{PackedSkin, PaletteEntry, PoseBuffer};
-//! # use dermis::rig::Clip;
+//! # use dermis::clip::Clip;
 //! # use dermis::synth::{ProxyOptions, TubeOptions, proxied, tube};
 //! # use glam::{DAffine3, DQuat};
 //! # let options = TubeOptions { ring_count: 9, segment_count: 8, bone_count: 3, example_count: 1 };

@@ -7,7 +7,8 @@ use glam::{DQuat, DVec3, Vec4};
 use super::PoseBuffer;
 use super::pose_buffer::{LANES, unit};
 use super::timeline::Timeline;
-use crate::rig::{BoneId, Channel, Clip, Interpolation, Keys, RigError, Skeleton};
+use crate::clip::{Channel, Clip, Interpolation, Keys};
+use crate::rig::{BoneId, RigError, Skeleton};
 
 /// Timeline of the tracks that never change: always at its only key.
 const CONSTANT_TIMELINE: u32 = 0;

@@ -76,9 +76,9 @@ impl PackedPoseProgram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clip::Clip;
     use crate::fit::{PseudoBoneOptions, SsdOptions, fit_pseudo_bones, fit_ssd};
     use crate::progress::Silent;
-    use crate::rig::Clip;
     use crate::run::{ClipSampler, PackOptions, PackedSkin, PaletteEntry};
     use crate::run::{FrameInputs, Output};
     use crate::synth::{ProxyOptions, arm, proxied};

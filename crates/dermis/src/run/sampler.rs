@@ -24,7 +24,8 @@ use super::PoseBuffer;
 use super::pack_clip::{CubicTrack, PackedClip, Quad, Target, Track};
 use super::pose_buffer::{LANES, normalize};
 use super::timeline::{Position, loop_time};
-use crate::rig::{Clip, RigError, Skeleton};
+use crate::clip::Clip;
+use crate::rig::{RigError, Skeleton};
 use crate::skin::Skin;
 
 /// Plays one clip on one character.
@@ -35,7 +36,8 @@ use crate::skin::Skin;
 ///
 /// ```
 /// use dermis::run::{ClipSampler, PackedSkeleton, PoseBuffer};
-/// use dermis::rig::{BoneId, Channel, Clip, Interpolation, Keys, Skeleton};
+/// use dermis::clip::{Channel, Clip, Interpolation, Keys};
+/// use dermis::rig::{BoneId, Skeleton};
 /// use glam::{DAffine3, DVec3};
 ///
 /// let skeleton = Skeleton::from_rest_frames([("root".to_owned(), None, DAffine3::IDENTITY)])?;

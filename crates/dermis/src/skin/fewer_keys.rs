@@ -25,8 +25,9 @@ use glam::DVec3;
 
 use super::shares::Shares;
 use super::{Skin, SkinError};
+use crate::clip::{Clip, KeyReducer};
 use crate::par;
-use crate::rig::{BoneId, Clip, KeyReducer};
+use crate::rig::BoneId;
 
 /// How much more than the tolerance one vertex may be off.
 const MOST_OF_A_VERTEX: f64 = 4.0;

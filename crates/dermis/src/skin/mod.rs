@@ -22,8 +22,9 @@ pub use vertex_program::{
     VertexProgram, Weight,
 };
 
+use crate::clip::Clip;
 use crate::pose_space::PoseSpaceError;
-use crate::rig::{Clip, Palette, Pose, RigError, Skeleton};
+use crate::rig::{Palette, Pose, RigError, Skeleton};
 
 /// What can be wrong with a skin.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

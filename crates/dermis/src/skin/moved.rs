@@ -95,9 +95,8 @@ mod tests {
     use glam::{DAffine3, DQuat, DVec3};
 
     use super::*;
-    use crate::rig::{
-        BoneId, Channel, Clip, DerivedBone, DerivedMotion, Interpolation, Keys, Skeleton,
-    };
+    use crate::clip::{Channel, Clip, Interpolation, Keys};
+    use crate::rig::{BoneId, DerivedBone, DerivedMotion, Skeleton};
     use crate::skin::{Coefficient, MultiWeight, Weight};
 
     fn skin() -> Skin {

@@ -10,12 +10,12 @@ use glam::{DAffine3, DMat3};
 use super::fewer_keys::FewerKeys;
 use super::shares::Shares;
 use super::{Skin, SkinError};
+use crate::clip::{
+    Channel, Clip, Interpolation, Keys, NestedKey, Nodes, carried, needs_two_nodes, split_track,
+};
 use crate::math::{largest_stretch, unit_factor};
 use crate::par;
-use crate::rig::{
-    Bone, BoneId, Channel, Clip, Interpolation, Keys, NestedKey, Nodes, Pose, RigError, Similarity,
-    Skeleton, Trs, carried, needs_two_nodes, split_track,
-};
+use crate::rig::{Bone, BoneId, Pose, RigError, Similarity, Skeleton, Trs};
 
 /// The part of the key tolerance within which a bone's shear counts as none, or R2 as unmoved.
 const SHEAR_SHARE: f64 = 0.25;

@@ -1,7 +1,8 @@
 //! Which bones hold the vertices of a skin, and how far from them the vertices are.
 
 use super::{Skin, VertexProgram};
-use crate::rig::{BoneId, Moments};
+use crate::clip::Moments;
+use crate::rig::BoneId;
 use crate::rows::Rows;
 
 /// Vertices by the bones that move them.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use dermis::rig::{Channel, Keys};
+use dermis::clip::{Channel, Keys};
 use dermis::{BoneId, Clip, Skeleton, Skin};
 use dermis_io::{Document, Format, WriteOptions};
 

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use dermis::bounds::{Camera, Frustum, extreme_poses, sampled_ball};
+use dermis::joint::{JointLimits, LegalPoses};
 use dermis::mesh::{Ball, enclosing_ball};
-use dermis::rig::{JointLimits, LegalPoses};
 use dermis::{Pose, Skin};
 use dermis_io::{AssumedPoses, BoundsRecord, Document, SkinRecord};
 use glam::DVec3;

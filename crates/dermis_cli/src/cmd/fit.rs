@@ -7,7 +7,7 @@ use dermis::fit::{
     Choice, EngineReport, FitReport, Method, ProxyCount, Shown, choose_method, engine_report,
     evaluate_fit,
 };
-use dermis::rig::joint_statistics;
+use dermis::joint::joint_statistics;
 use dermis::skin::DualQuaternionProgram;
 use dermis::{Pose, Split, VertexProgram};
 use dermis_io::{Document, FallbackError, SkinRecord, Transaction, WriteOptions};

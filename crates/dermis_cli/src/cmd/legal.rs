@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
+use dermis::joint::{JointLimits, JointStatistics, TurnLimits, free_joints, joint_statistics};
 use dermis::limits::check_memory;
-use dermis::rig::{JointLimits, JointStatistics, TurnLimits, free_joints, joint_statistics};
 use dermis::{Clip, Pose, Skin};
 use dermis_io::{AssumedPoses, Document};
 

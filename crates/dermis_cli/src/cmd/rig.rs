@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use dermis::fit::{
     BoneGuess, BoneOptions, ExampleMesh, FittedBones, SsdOptions, fit_bones, fit_ssd,
 };
-use dermis::rig::joint_statistics;
+use dermis::joint::joint_statistics;
 use dermis::skin::VertexProgram;
 use dermis::{BoneId, Pose, Skeleton};
 use dermis_io::{Content, Document, Format, WriteOptions};

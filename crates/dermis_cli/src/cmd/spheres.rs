@@ -3,8 +3,8 @@
 use anyhow::Context;
 use dermis::Skin;
 use dermis::bounds::{Holding, coefficient_ranges, enclose, hold_vertices, sampled_ball};
+use dermis::joint::{JointLimits, LimitExcess};
 use dermis::mesh::{Ball, enclosing_ball_of_balls};
-use dermis::rig::{JointLimits, LimitExcess};
 use dermis_io::{AssumedPoses, BoundsRecord, Document, PartBounds};
 use glam::DVec3;
 

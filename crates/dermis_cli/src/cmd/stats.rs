@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dermis::Skin;
+use dermis::joint::{JointLimits, JointStatistics, TurnLimits};
 use dermis::metric::statistics_from_limits;
-use dermis::rig::{JointLimits, JointStatistics, TurnLimits};
 use dermis_io::{Document, SkinRecord};
 
 use super::legal::Shown;

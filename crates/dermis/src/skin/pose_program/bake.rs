@@ -3,11 +3,9 @@
 use glam::DMat3;
 
 use super::{PlacedBones, Skin, SkinError};
+use crate::clip::{Channel, Clip, Interpolation, Keys, Nodes, split_track};
 use crate::par;
-use crate::rig::{
-    BoneId, Channel, Clip, DerivedBone, Interpolation, Keys, Nodes, Pose, ProxyBones, RigError,
-    Trs, split_track,
-};
+use crate::rig::{BoneId, DerivedBone, Pose, ProxyBones, RigError, Trs};
 
 /// Longest time between two keys of a baked channel, in seconds.
 ///

@@ -194,8 +194,9 @@ impl VertexProgram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clip::{Channel, Clip, Interpolation, Keys};
     use crate::pose_space::{Center, Control, InterpolateOptions, JointTurn, interpolate};
-    use crate::rig::{BoneId, Channel, Clip, Interpolation, Keys, Pose};
+    use crate::rig::{BoneId, Pose};
     use crate::skin::{DualQuaternionProgram, MultiWeightProgram};
     use crate::synth::{TubeOptions, tube};
 

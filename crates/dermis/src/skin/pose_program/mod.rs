@@ -300,7 +300,8 @@ mod tests {
     use glam::{DAffine3, DQuat, DVec3};
 
     use super::*;
-    use crate::rig::{BoneId, Channel, Clip, DerivedMotion, Interpolation, Keys};
+    use crate::clip::{Channel, Clip, Interpolation, Keys};
+    use crate::rig::{BoneId, DerivedMotion};
     use crate::skin::{SsdProgram, Weight};
 
     /// Two bones in a row, a half-turn and a swell, and one vertex on each of the four.

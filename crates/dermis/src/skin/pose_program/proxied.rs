@@ -3,7 +3,8 @@
 use glam::{DAffine3, DVec3};
 
 use super::{PlacedBones, Skin, SkinError};
-use crate::rig::{Bone, BoneId, Nodes, ProxyBones, RigError, Skeleton, Trs, split_track};
+use crate::clip::{Nodes, split_track};
+use crate::rig::{Bone, BoneId, ProxyBones, RigError, Skeleton, Trs};
 
 impl Skin {
     /// A skin the last bones of whose skeleton are proxies with their carriers.

@@ -1,7 +1,8 @@
 //! Animations to clips.
 
+use dermis::clip::{Channel, Clip, Interpolation, Keys};
 use dermis::limits::check_memory;
-use dermis::rig::{BoneId, Channel, Clip, Interpolation, Keys};
+use dermis::rig::BoneId;
 use glam::{DQuat, DVec3};
 
 use super::accessor::{Accessors, Count};

@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use dermis::clip::{Channel, Clip};
 use dermis::mesh::{DrawPart, MeshError};
-use dermis::rig::{Channel, Clip, RigError};
+use dermis::rig::RigError;
 use dermis::skin::{Skin, SkinError, SsdProgram, VertexProgram};
 
 use crate::{Document, Fault};
@@ -275,9 +276,9 @@ fn check_clip(clip: &Clip, skin: &Skin) -> Result<(), Fault> {
 
 #[cfg(test)]
 mod tests {
+    use dermis::clip::{Interpolation, Keys};
     use dermis::mesh::DrawMesh;
     use dermis::pose_space::{Control, Driver, JointTurn, Kernel};
-    use dermis::rig::{Interpolation, Keys};
     use dermis::skin::{Coefficient, Correction, Delta, LinearProgram, Weight};
     use dermis::{BoneId, Skeleton, TriMesh};
     use glam::{DAffine3, DVec3};

@@ -1,6 +1,6 @@
 //! Clips to animations, one each, with all channels of the clip in it.
 
-use dermis::rig::{Channel, Clip, Interpolation, Keys};
+use dermis::clip::{Channel, Clip, Interpolation, Keys};
 use dermis::skin::Skin;
 use glam::{DQuat, DVec3};
 use gltf_json::animation::{

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(weighted.bones, [1, 2, 3].map(BoneId), "it holds a vertex");
 
         let pose = skeleton.rest_pose();
-        let statistics = dermis::rig::joint_statistics(&skeleton, &[pose]);
+        let statistics = dermis::joint::joint_statistics(&skeleton, &[pose]);
         let record = SkinRecord {
             joints: statistics.into_iter().filter(|s| s.bone.0 != 2).collect(),
             ..SkinRecord::default()

@@ -1,6 +1,6 @@
 //! Rigid parts that move, morph targets and animations.
 
-use dermis::rig::{Channel, Interpolation};
+use dermis::clip::{Channel, Interpolation};
 use glam::{DQuat, DVec3};
 use serde_json::{Value, json};
 

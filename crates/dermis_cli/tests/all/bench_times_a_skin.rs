@@ -1,0 +1,146 @@
+//! `dermis bench`: what it says is complete and consistent; how fast it is, no test may say.
+
+use crate::common::{SMALL_TUBE, Scratch, bar_document, number, tube_document};
+
+#[test]
+fn every_program_is_timed_and_the_numbers_agree_with_each_other() {
+    let scratch = Scratch::new();
+    let run = scratch
+        .dermis("bench --vertices 2000 --bones 20 --json --quiet")
+        .done();
+    let report = run.json();
+    let rows = report["rows"].as_array().expect("a list of rows");
+    let programs: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row["program"].as_str())
+        .collect();
+    for program in ["linear", "linear blend", "multi-weight", "dual quaternion"] {
+        assert!(
+            programs.contains(&program),
+            "{program} is missing: {programs:?}"
+        );
+    }
+    for (k, row) in rows.iter().enumerate() {
+        let ns = number(&report, &format!("/rows/{k}/nsPerVertex"));
+        let million = number(&report, &format!("/rows/{k}/millionVerticesPerSecond"));
+        let bytes = number(&report, &format!("/rows/{k}/bytesPerVertex"));
+        let gigabytes = number(&report, &format!("/rows/{k}/gigabytesPerSecond"));
+        assert!(ns > 0.0 && (ns * million / 1e3 - 1.0).abs() < 1e-6, "{row}");
+        assert!((bytes / ns / gigabytes - 1.0).abs() < 1e-6, "{row}");
+        assert!(
+            number(&report, &format!("/rows/{k}/padding")) >= 1.0,
+            "{row}"
+        );
+    }
+    assert!(
+        number(&report, "/plainNsPerVertex") > 0.0,
+        "the reference is timed too"
+    );
+    assert!(report.get("wholeFrame").is_none(), "no proxies: {report}");
+}
+
+#[test]
+fn a_file_is_timed_in_the_middle_of_its_clip() {
+    let scratch = Scratch::new();
+    let skin = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/dermis_skin_v1.glb");
+    scratch.put(
+        "arm.glb",
+        std::fs::read(skin).expect("it ships with the project"),
+    );
+    let text = scratch.dermis("bench arm.glb --quiet").done().stdout;
+    assert!(text.contains("202 vertices, 3 bones"), "{text}");
+    assert!(
+        text.contains("simple evaluation in double precision"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_file_and_a_made_up_size_together_are_refused() {
+    let run = Scratch::new().dermis("bench arm.glb --vertices 100");
+    assert_eq!(run.code, 2, "{run:#?}");
+    assert!(run.stderr.contains("cannot be used with"), "{run:#?}");
+}
+
+#[test]
+fn whole_frames_with_proxies_are_compared_with_linear_blend_skinning() {
+    let scratch = Scratch::new();
+    let report = scratch
+        .dermis("bench --vertices 1000 --bones 20 --proxies 9 --json --quiet")
+        .done()
+        .json();
+    assert_eq!(number(&report, "/bones"), 38.0, "with proxies and carriers");
+    assert_eq!(number(&report, "/wholeFrame/proxies"), 9.0, "as asked");
+    // Four rows per proxy; nine patches and six sources of four numbers.
+    let matrices = 4.0 * 4.0 * 9.0 * (9.0 * 4.0 + 6.0 * 4.0);
+    assert_eq!(number(&report, "/wholeFrame/matrixBytes"), matrices);
+    let place = number(&report, "/wholeFrame/placeMicroseconds");
+    let frame = number(&report, "/wholeFrame/rows/0/microseconds");
+    let plain = number(&report, "/wholeFrame/rows/0/linearBlendMicroseconds");
+    let times = number(&report, "/wholeFrame/rows/0/timesLinearBlend");
+    assert!(0.0 < place && 0.0 < plain, "time passes: {report}");
+    assert!((frame / plain / times - 1.0).abs() < 1e-6, "{report}");
+}
+
+#[test]
+fn more_proxies_than_a_skeleton_holds_are_refused() {
+    for (flags, sentence) in [
+        (
+            "--proxies 70000",
+            "--proxies 70000: a skeleton has at most 65535 bones and each proxy is two of them, so that \
+             beside 100 others there is room for 32717",
+        ),
+        (
+            "--bones 70000",
+            "--bones 70000: a skeleton has at most 65535 bones",
+        ),
+    ] {
+        let run = Scratch::new().dermis(&format!("bench --vertices 100 {flags}"));
+        assert_eq!(run.code, 2, "{run:#?}");
+        assert!(run.stderr.contains(sentence), "{run:#?}");
+    }
+}
+
+#[test]
+fn whole_frames_are_compared_with_those_of_another_fit() {
+    let scratch = Scratch::new();
+    scratch.write("bar.npz", &bar_document());
+    scratch.write("tube.npz", &tube_document(&SMALL_TUBE));
+    for (input, output, method) in [
+        ("bar.npz", "turning.glb", "rotational-regression"),
+        ("bar.npz", "shapes.glb", "psd"),
+        ("bar.npz", "ssd.glb", "ssd"),
+        ("tube.npz", "tube.glb", "ssd"),
+    ] {
+        scratch
+            .dermis(&format!(
+                "fit {input} -o {output} --method {method} --hold-out none"
+            ))
+            .done();
+    }
+    let report = scratch
+        .dermis("bench turning.glb --against ssd.glb --json --quiet")
+        .done()
+        .json();
+    assert_eq!(report["against"]["file"], "ssd.glb", "{report}");
+    assert_eq!(number(&report, "/against/bones"), 2.0, "without proxies");
+    let of = |name: &str| number(&report, &format!("/against/rows/0/{name}"));
+    let times = of("microseconds") / of("otherMicroseconds");
+    assert!((times / of("timesOther") - 1.0).abs() < 1e-6, "{report}");
+    // Any two skins, not only those with proxies.
+    let text = scratch
+        .dermis("bench shapes.glb --against ssd.glb --threads 1")
+        .done()
+        .stdout;
+    assert!(
+        text.contains("times ssd.glb (") && text.contains("ssd.glb: 2 bones"),
+        "{text}"
+    );
+    let run = scratch.dermis("bench turning.glb --against tube.glb");
+    assert_eq!(run.code, 2, "{run:#?}");
+    let sentence = "tube.glb: --against takes a skin of the same mesh, but this one has 98 vertices and \
+                    the other 202";
+    assert!(run.stderr.contains(sentence), "{run:#?}");
+    let run = scratch.dermis("bench --against ssd.glb");
+    assert_eq!(run.code, 2, "{run:#?}");
+}

@@ -1,0 +1,24 @@
+//! Files as other programs and people have them. One binary, a module per subject: it links once.
+
+mod affine_bones_on_animations;
+mod anim_space_on_characters;
+mod decompositions_in_pieces;
+mod decompositions_of_animations;
+mod distances_on_characters;
+mod exact_skins;
+mod example_sets;
+mod formats;
+mod formats_hostile;
+mod formats_keep_their_promises;
+mod glb_plays_elsewhere;
+mod normals_on_characters;
+mod old_versions;
+mod pose_space_files;
+mod proxy_files;
+mod read_gltf;
+mod sequences;
+mod shapes_of_their_meshes;
+mod skin_that_turns_on_characters;
+mod subdivided;
+#[path = "../../../../tests/support/mod.rs"]
+mod support;
