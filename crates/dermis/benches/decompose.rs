@@ -10,9 +10,8 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use dermis::MeshAnimation;
-use dermis::fit::{
-    BoneCount, DecomposeOptions, Decomposition, Quality, Reduction, decompose, reduce, trajectories,
-};
+use dermis::compare::{Reduction, Trajectories};
+use dermis::fit::{BoneCount, DecomposeOptions, Decomposition, Quality, decompose};
 use dermis::progress::Progress;
 use dermis::synth::{FlagOptions, flag};
 
@@ -50,12 +49,12 @@ fn main() {
 /// Table 1 of the paper.
 fn reduction() {
     let animation = flag(&FlagOptions::default());
-    let matrix = trajectories(&animation);
-    let epsilon = 0.0005 * ((matrix.nrows() * matrix.ncols()) as f64).sqrt();
+    let matrix = Trajectories::new(&animation);
+    let epsilon = 0.0005 * ((matrix.row_count() * matrix.column_count()) as f64).sqrt();
     println!(
         "\nflag: {} vertices, {} rows, epsilon {epsilon:.3}\n",
-        matrix.ncols(),
-        matrix.nrows(),
+        matrix.column_count(),
+        matrix.row_count(),
     );
     println!("| strategy | d | s | paper's d | paper's s |");
     println!("| --- | ---: | ---: | ---: | ---: |");
@@ -67,8 +66,7 @@ fn reduction() {
         ("PM2", Reduction::PowerMethod(2), "72 | 9.9"),
         ("SVD", Reduction::Svd, "69 | 27.9"),
     ] {
-        let (seconds, reduced) = best_of(|| reduce(matrix.as_ref(), epsilon, strategy));
-        let columns = reduced.basis.ncols();
+        let (seconds, columns) = best_of(|| matrix.basis_size(epsilon, strategy));
         println!("| {name} | {columns} | {seconds:.3} | {paper} |");
     }
 }

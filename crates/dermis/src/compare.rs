@@ -5,12 +5,19 @@
 //! method that cannot be fitted keeps its row with the reason, and the others go on.
 
 mod advice;
+mod comparators;
 mod decompositions;
+mod deflate;
+mod reductions;
 
+pub use comparators::{
+    ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
+};
 pub use decompositions::{
     Decomposed, DecomposedNumbers, Decomposer, DecompositionComparison, DecompositionOptions,
     DecompositionRow, ModelNumbers, compare_decompositions,
 };
+pub use reductions::{Reduction, Trajectories};
 
 use serde::Serialize;
 

@@ -42,7 +42,7 @@
 //!
 //! # Modules
 //!
-//! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`pose_space`], [`example`],
+//! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`clip`], [`joint`], [`pose_space`], [`example`],
 //! [`skin`], [`subdiv`], [`metric`] and [`bounds`] (distances and spheres over all poses), [`normal`], [`measure`],
 //! [`fit`], [`document`] (a character as files hold it), [`run`], [`compare`]; beside them [`synth`] makes
 //! characters, [`progress`] tells how far a fit is, and [`limits`] bounds the memory that it may plan to take.

@@ -7,11 +7,11 @@
 use std::time::Instant;
 
 use super::{Named, Playback};
-use crate::example::MeshAnimation;
-use crate::fit::{
-    BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, FitError,
-    Prediction, clustered_pca, decompose, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
+use crate::compare::{
+    ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
 };
+use crate::example::MeshAnimation;
+use crate::fit::{BoneCount, BoneMotion, DecomposeOptions, Decomposition, FitError, decompose};
 use crate::measure::Cost;
 use crate::progress::Progress;
 
@@ -221,7 +221,7 @@ pub struct DecompositionComparison {
 ///
 /// ```
 /// use dermis::compare::{Decomposer, DecompositionOptions, compare_decompositions};
-/// use dermis::fit::ComparatorOptions;
+/// use dermis::compare::ComparatorOptions;
 /// use dermis::progress::Silent;
 /// use dermis::synth::{FlagOptions, flag};
 ///

@@ -3,7 +3,7 @@
 mod anim_space;
 mod auto;
 mod bones;
-mod decompose;
+pub(crate) mod decompose;
 mod influence_set;
 mod method;
 mod mwe;
@@ -25,10 +25,8 @@ pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_
 pub use auto::{Budget, Candidate, Choice, Obstacle, Player, Tried, choose_method};
 pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use decompose::{
-    BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, KnownRig,
-    LockedWeights, Prediction, Quality, Reduced, Reduction, clustered_pca, decompose,
-    decompose_onto, fit_sad, fit_sma, join_bones, reduce, trajectories, truncated_svd,
-    with_eigen_skin,
+    BoneCount, BoneMotion, DecomposeOptions, Decomposition, KnownRig, LockedWeights, Quality,
+    decompose, decompose_onto, join_bones,
 };
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
@@ -98,7 +96,10 @@ pub enum FitError {
 }
 
 /// The error of an option that is out of its range.
-fn bad_option<T>(option: &'static str, problem: impl Into<String>) -> Result<T, FitError> {
+pub(crate) fn bad_option<T>(
+    option: &'static str,
+    problem: impl Into<String>,
+) -> Result<T, FitError> {
     Err(FitError::BadOption {
         option,
         problem: problem.into(),

@@ -1,8 +1,9 @@
 //! Skinning decomposition holds what its documents say.
 
+use dermis::compare::{ComparatorOptions, truncated_svd};
 use dermis::fit::{
-    BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, FitError, KnownRig,
-    LockedWeights, Quality, decompose, decompose_onto, join_bones, truncated_svd,
+    BoneCount, BoneMotion, DecomposeOptions, Decomposition, FitError, KnownRig, LockedWeights,
+    Quality, decompose, decompose_onto, join_bones,
 };
 use dermis::progress::{Progress, Silent};
 use dermis::skin::{SsdProgram, VertexProgram};

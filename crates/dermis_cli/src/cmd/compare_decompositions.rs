@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
+use dermis::compare::ComparatorOptions;
 use dermis::compare::{Decomposer, DecompositionOptions, compare_decompositions};
-use dermis::fit::ComparatorOptions;
 
 use crate::Outcome;
 use crate::animation::{ReadAnimation, read_animation};

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use dermis::compare::{ComparatorOptions, truncated_svd};
 use dermis::fit::{
-    BoneCount, BoneMotion, ComparatorOptions, DecomposeOptions, Decomposition, Quality, decompose,
-    join_bones, truncated_svd,
+    BoneCount, BoneMotion, DecomposeOptions, Decomposition, Quality, decompose, join_bones,
 };
 use dermis::measure::Measures;
 use dermis::skin::{Playable, PlayableOptions, PoseClip, to_playable};

@@ -1,7 +1,7 @@
 //! Animation space against linear blend skinning on meshes that it has not seen.
 //!
 //! Prints the table of `docs/methods/animation-space.md`, the slow rows with `--include-ignored`:
-//! `cargo test -p dermis_io --test anim_space_on_characters -- --nocapture`
+//! `cargo test -p dermis_io --test all anim_space_on_characters -- --nocapture`
 
 use dermis::Split;
 use dermis::fit::{AnimSpaceOptions, Method, SsdOptions};

@@ -1,9 +1,9 @@
 //! Decompositions of published animations beside the errors that \[Kavan10\] Table 2 gives.
 //!
-//! Prints the table: `cargo test -p dermis_io --test decompositions_of_animations -- --nocapture`
+//! Prints the table: `cargo test -p dermis_io --test all decompositions_of_animations -- --nocapture`
 
+use dermis::compare::{ComparatorOptions, Reduction, Trajectories};
 use dermis::compare::{Decomposer, DecompositionOptions, compare_decompositions};
-use dermis::fit::{ComparatorOptions, Reduction, reduce, trajectories};
 use dermis::progress::Silent;
 use dermis::{MeshAnimation, MeshClip};
 
@@ -102,9 +102,9 @@ fn the_gram_matrix_finds_as_small_a_basis_as_the_svd() {
         let Some(animation) = read(name) else {
             return;
         };
-        let matrix = trajectories(&animation);
-        let epsilon = 0.0005 * ((matrix.nrows() * matrix.ncols()) as f64).sqrt();
-        let size = |strategy| reduce(matrix.as_ref(), epsilon, strategy).basis.ncols();
+        let matrix = Trajectories::new(&animation);
+        let epsilon = 0.0005 * ((matrix.row_count() * matrix.column_count()) as f64).sqrt();
+        let size = |strategy| matrix.basis_size(epsilon, strategy);
         let sizes = [
             size(Reduction::Gram),
             size(Reduction::Svd),

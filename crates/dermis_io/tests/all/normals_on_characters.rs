@@ -1,7 +1,7 @@
 //! How far skinned normals are from those of the deformed faces, on real characters.
 //!
 //! Prints the table of `docs/results.md`:
-//! `cargo test -p dermis_io --test normals_on_characters -- --nocapture`
+//! `cargo test -p dermis_io --test all normals_on_characters -- --nocapture`
 
 use dermis::mesh::vertex_normals;
 use dermis::normal::{

@@ -1,7 +1,7 @@
 //! Rotational regression against linear blend skinning, and shapes on both, on meshes that they have not seen.
 //!
 //! Prints errors with 60 proxies, the slow rows with `--include-ignored`:
-//! `cargo test -p dermis_io --test skin_that_turns_on_characters -- --nocapture`
+//! `cargo test -p dermis_io --test all skin_that_turns_on_characters -- --nocapture`
 
 use dermis::fit::{Method, ProxyCount, PsdOptions, RotationalOptions};
 use dermis::measure::measure;

@@ -6,7 +6,7 @@ use crate::solve::SymmetricEigen;
 
 /// The normal of the plane in which all points lie, if they do and it is the only one; a length about the
 /// size of the whole is the unit to measure them in.
-pub(super) fn flat_normal(positions: &[DVec3], middle: DVec3, unit: f64) -> Option<DVec3> {
+pub(crate) fn flat_normal(positions: &[DVec3], middle: DVec3, unit: f64) -> Option<DVec3> {
     let mut spread = [0.0; 9];
     for position in positions {
         let from = ((*position - middle) / unit).to_array();
@@ -25,7 +25,7 @@ pub(super) fn flat_normal(positions: &[DVec3], middle: DVec3, unit: f64) -> Opti
 /// A flat rest mesh leaves open where its bones take the normal. Nowhere, as least squares would have
 /// it, makes matrices without an inverse: nothing could be corrected in that direction, and tools that
 /// split matrices into turns and scales would stumble.
-pub(super) fn with_normal(matrix: DMat3, normal: DVec3) -> DMat3 {
+pub(crate) fn with_normal(matrix: DMat3, normal: DVec3) -> DMat3 {
     let (first, second) = normal.any_orthonormal_pair();
     // The pair and the normal are right-handed.
     let across = (matrix * first).cross(matrix * second);

@@ -12,9 +12,7 @@
 
 mod bone_count;
 mod bone_step;
-mod comparators;
-mod deflate;
-mod flat;
+pub(crate) mod flat;
 mod joined;
 mod known;
 mod model;
@@ -23,19 +21,15 @@ mod point_step;
 mod points;
 mod problem;
 mod products;
-mod reduce;
+pub(crate) mod reduce;
 mod sample;
 mod solver;
 mod start;
 mod subspace;
 
-pub use comparators::{
-    ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
-};
 pub use joined::join_bones;
 pub use known::{KnownRig, LockedWeights, decompose_onto};
 pub use options::{BoneCount, BoneMotion, DecomposeOptions, Quality};
-pub use reduce::{Reduced, Reduction, reduce};
 
 use faer::Mat;
 use glam::{DAffine3, DVec3};
@@ -212,7 +206,7 @@ fn find_bones(
 }
 
 /// Fails when trajectories of all vertices, and their products with each other, would not fit into memory.
-fn check_trajectories(animation: &MeshAnimation) -> Result<(), FitError> {
+pub(crate) fn check_trajectories(animation: &MeshAnimation) -> Result<(), FitError> {
     let (frames, vertices) = (animation.frame_count(), animation.vertex_count());
     let short_side = (3 * frames).min(vertices) as u64;
     let numbers = (3 * frames as u64).saturating_mul(vertices as u64);
@@ -393,7 +387,7 @@ impl Decomposition {
 }
 
 /// The animation as a matrix: a column of 3F numbers per vertex, in units of the first frame's ball.
-pub fn trajectories(animation: &MeshAnimation) -> Mat<f64> {
+pub(crate) fn trajectories(animation: &MeshAnimation) -> Mat<f64> {
     let scale = 1.0 / animation.unit_ball_radius();
     let frames: Vec<&[DVec3]> = animation.frames().collect();
     Mat::from_fn(3 * frames.len(), animation.vertex_count(), |row, vertex| {

@@ -1,6 +1,5 @@
 //! How a mesh animation is decomposed.
 
-use super::reduce::Reduction;
 use crate::fit::{FitError, bad_option};
 
 /// Most bones that may be asked to move one vertex.
@@ -63,8 +62,6 @@ pub struct DecomposeOptions {
     /// What may be lost when trajectories are reduced, as an `E_RMS`; 0 keeps everything, default
     /// 0.5 as in the paper: bones are fitted to everything at the end, which brings most of it back. Rigid bones are fitted without reduction.
     pub reduction_error: f64,
-    /// How trajectories are reduced.
-    pub reduction: Reduction,
     /// Ties the weights of neighbours together: at 1, a step from weight 0 to 1 along an edge costs
     /// as much as an error of one `E_RMS` at the vertex. At least 0, default 0.
     pub smoothness: f64,
@@ -80,7 +77,6 @@ impl Default for DecomposeOptions {
             starts: 4,
             update_rest: true,
             reduction_error: 0.5,
-            reduction: Reduction::default(),
             smoothness: 0.0,
         }
     }

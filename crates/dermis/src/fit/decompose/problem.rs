@@ -113,7 +113,7 @@ impl<'a> Problem<'a> {
         let (rows, count) = (whole.dimension, whole.count());
         let epsilon = 1e-3 * options.reduction_error * self.number_count().sqrt();
         let matrix = MatRef::from_column_major_slice(&whole.coordinates, rows, count);
-        let reduced = reduce(matrix, epsilon, options.reduction);
+        let reduced = reduce(matrix, epsilon);
         let dimension = reduced.basis.ncols();
         if dimension == 0 {
             return;

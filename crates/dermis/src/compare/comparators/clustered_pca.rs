@@ -182,7 +182,7 @@ fn refit(coordinates: MatRef<'_, f64>, labels: &[usize], bases: &mut [Mat<f64>])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::decompose::comparators::truncated_svd;
+    use crate::compare::comparators::truncated_svd;
     use crate::progress::Silent;
     use crate::synth::{FlagOptions, flag};
 

@@ -288,7 +288,7 @@ fn solve(mut normal: Mat<f64>, right: Mat<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::decompose::comparators::{ComparatorOptions, fit_sad};
+    use crate::compare::comparators::{ComparatorOptions, fit_sad};
     use crate::progress::Silent;
     use crate::synth::{FlagOptions, flag};
 

@@ -10,7 +10,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-use super::{Reduced, Reduction};
+use super::Reduction;
+use crate::fit::decompose::reduce::Reduced;
 use crate::par;
 use crate::solve::{product, squared_column_norms};
 
@@ -24,7 +25,7 @@ const FALLEN: f64 = 1e-8;
 /// What is left of a column below this share of its length is rounding.
 const NOTHING: f64 = 1e-14;
 
-/// Grows a basis by one of the strategies that take columns; see [`super::reduce`].
+/// Grows a basis by one of the strategies that take columns; see [`Reduction`].
 pub(super) fn deflate(trajectories: MatRef<'_, f64>, epsilon: f64, strategy: Reduction) -> Reduced {
     let mut growing = Growing::new(trajectories);
     let limit = trajectories.nrows().min(trajectories.ncols());

@@ -11,7 +11,8 @@ use glam::{DAffine3, DMat3, DVec3, DVec4};
 use crate::example::MeshAnimation;
 use crate::fit::FitError;
 use crate::fit::decompose::flat::{flat_normal, with_normal};
-use crate::fit::decompose::{Decomposition, Reduced, Reduction, reduce, trajectories};
+use crate::fit::decompose::reduce::{Reduced, reduce};
+use crate::fit::decompose::{Decomposition, trajectories};
 use crate::par;
 use crate::rig::BoneId;
 use crate::rows::Rows;
@@ -42,7 +43,7 @@ impl<'a> BlendProblem<'a> {
     pub(super) fn new(animation: &'a MeshAnimation) -> Self {
         let matrix = trajectories(animation);
         let epsilon = ACCURACY * ((matrix.nrows() * matrix.ncols()) as f64).sqrt();
-        let reduced = reduce(matrix.as_ref(), epsilon, Reduction::Gram);
+        let reduced = reduce(matrix.as_ref(), epsilon);
         let positions = animation.rest().positions();
         let middle = positions.iter().copied().sum::<DVec3>() / positions.len().max(1) as f64;
         let unit = 1.0 / animation.unit_ball_radius();
