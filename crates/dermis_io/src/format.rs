@@ -12,7 +12,7 @@ use glam::DVec3;
 
 use crate::format_table::lower_name;
 use crate::geometry::Geometry;
-use crate::gltf::{self, GltfOptions};
+use crate::gltf;
 use crate::obj::{self, ObjWriter};
 use crate::ply::{self, PlyEncoding, PlyWriter};
 use crate::point_cache::{self, PointCache};
@@ -40,8 +40,6 @@ pub(crate) fn stem(path: &Path) -> String {
 /// How to write files.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// For `.glb` and `.gltf`.
-    pub gltf: GltfOptions,
     /// For `.ply`: binary unless told otherwise.
     pub ply: PlyEncoding,
 }
@@ -237,7 +235,7 @@ impl Transaction {
             }
         };
         let one = match format {
-            Format::Glb | Format::Gltf => return gltf::add(self, path, document, &options.gltf),
+            Format::Glb | Format::Gltf => return gltf::add(self, path, document),
             Format::Obj => {
                 let writer = ObjWriter::new(document, !moving);
                 return self.add_numbered(path, &frames(), |p| writer.to_bytes(p));

@@ -14,8 +14,8 @@ mod point_cache;
 mod sequence;
 
 pub use dermis::document::{
-    AssumedPoses, BoundsRecord, Document, FallbackError, FileFacts, Frame, Image, LevelFacts,
-    Materials, MoveError, PartBounds, SkinRecord, SubdivideError, SubdivideOptions, Subdivided,
+    AssumedPoses, BoundsRecord, Document, DocumentError, FallbackError, FileFacts, Frame, Image,
+    LevelFacts, Materials, PartBounds, SkinRecord, SubdivideOptions, Subdivided,
 };
 pub use error::{Fault, IoError};
 pub use files::{Transaction, abandon_writes, read_file, write_file};

@@ -4,6 +4,7 @@
 //! [`Document::subdivided`].
 
 mod bounds_record;
+mod error;
 mod materials;
 mod moved;
 mod record;
@@ -21,10 +22,10 @@ use crate::skin::{SkinError, SsdProgram, VertexProgram};
 use crate::{Skin, TriMesh};
 
 pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
+pub use error::DocumentError;
 pub use materials::{Image, Materials};
-pub use moved::MoveError;
 pub use record::{FallbackError, SkinRecord};
-pub use subdivided::{LevelFacts, SubdivideError, SubdivideOptions, Subdivided};
+pub use subdivided::{LevelFacts, SubdivideOptions, Subdivided};
 
 /// Everything that dermis understands of a file.
 ///

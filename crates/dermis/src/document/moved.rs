@@ -1,24 +1,11 @@
 //! A whole document scaled, turned and put elsewhere.
 
-use crate::mesh::MeshError;
 use crate::rig::Similarity;
 use crate::skin::SkinError;
 use crate::{Pose, Skeleton, TriMesh};
 use glam::{DVec3, Vec3};
 
-use super::{Document, Frame};
-
-/// Why a document cannot be moved.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MoveError {
-    /// The skin does not turn with its character.
-    #[error(transparent)]
-    Skin(#[from] SkinError),
-    /// The mesh does not stay a mesh.
-    #[error(transparent)]
-    Mesh(#[from] MeshError),
-}
+use super::{Document, DocumentError, Frame};
 
 impl Document {
     /// The document in a moved model space: mesh, normals, bones, bind matrices, clips, morph targets,
@@ -28,8 +15,8 @@ impl Document {
     /// understands (`_NAME` attributes) stays, too.
     ///
     /// # Errors
-    /// [`MoveError::Skin`] for skins that cannot be turned or translated.
-    pub fn moved(&self, by: &Similarity) -> Result<Self, MoveError> {
+    /// [`DocumentError::Skin`] for skins that cannot be turned or translated.
+    pub fn moved(&self, by: &Similarity) -> Result<Self, DocumentError> {
         let points = |positions: &[DVec3]| positions.iter().map(|v| by.point(*v)).collect();
         let mut moved = self.clone();
         moved.mesh = TriMesh::new(

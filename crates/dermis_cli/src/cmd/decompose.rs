@@ -125,7 +125,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     let training = found.measures(&animation)?;
     let bytes = |playable: &Playable| -> anyhow::Result<usize> {
         let document = document(playable, &training, look.clone());
-        let bytes = dermis_io::gltf::to_glb(&document, &Default::default());
+        let bytes = dermis_io::gltf::to_glb(&document);
         let bytes = bytes.with_context(|| args.output.display().to_string())?;
         Ok(bytes.len())
     };

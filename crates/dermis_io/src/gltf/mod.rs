@@ -8,4 +8,4 @@ mod write;
 
 pub use read::read;
 pub(crate) use write::add;
-pub use write::{GltfOptions, to_glb};
+pub use write::to_glb;

@@ -133,7 +133,7 @@ fn real_animations_play_without_a_spin() {
                 clips: playable.clips.clone(),
                 ..Document::default()
             };
-            let bytes = dermis_io::gltf::to_glb(&glb, &Default::default()).expect("sound");
+            let bytes = dermis_io::gltf::to_glb(&glb).expect("sound");
             eprintln!(
                 "{file}, {bone_count} bones, {} frames, tolerance {share:.0e}: {} split, {keys} keys \
                  in {} channels, at most {} added to one; off {:.1e} at frames, {:.1e} between steps \

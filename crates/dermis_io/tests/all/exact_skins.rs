@@ -14,7 +14,7 @@ use dermis::skin::{
 };
 use dermis::synth::{ArmOptions, Tube, TubeOptions, arm, tube};
 use dermis::{BoneId, Clip, Pose, Skin, VertexProgram};
-use dermis_io::gltf::{GltfOptions, read, to_glb};
+use dermis_io::gltf::{read, to_glb};
 use dermis_io::{Document, FallbackError, SkinRecord};
 use glam::{DAffine3, DQuat, DVec3, DVec4};
 
@@ -124,7 +124,7 @@ fn document(tube: &Tube, skin: Skin) -> Document {
 }
 
 fn bytes(document: &Document) -> Vec<u8> {
-    to_glb(document, &GltfOptions::default()).expect("the document is sound")
+    to_glb(document).expect("the document is sound")
 }
 
 fn round_trip(document: &Document) -> Document {

@@ -9,7 +9,7 @@ mod proxies;
 use std::path::{Path, PathBuf};
 
 use dermis::VertexProgram;
-use dermis_io::gltf::{GltfOptions, to_glb};
+use dermis_io::gltf::to_glb;
 use dermis_io::{Document, WriteOptions};
 use documents::{WIDE_ATTRIBUTE, corrected, documents, point_cloud};
 use glam::DVec3;
@@ -156,6 +156,6 @@ fn blender_shows_what_we_evaluate() {
 
 #[test]
 fn the_same_document_gives_the_same_bytes() {
-    let bytes = || to_glb(&corrected(), &GltfOptions::default()).expect("the document is sound");
+    let bytes = || to_glb(&corrected()).expect("the document is sound");
     assert!(bytes() == bytes(), "two runs differ");
 }

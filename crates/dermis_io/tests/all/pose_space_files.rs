@@ -14,7 +14,7 @@ use dermis::skin::{
 use dermis::synth::{TubeOptions, tube};
 use dermis::{BoneId, Clip, Pose, Skin, TriMesh, VertexProgram};
 use dermis_io::Document;
-use dermis_io::gltf::{GltfOptions, read, to_glb};
+use dermis_io::gltf::{read, to_glb};
 use glam::{DAffine3, DQuat, DVec3};
 use serde_json::{Value, json};
 
@@ -294,7 +294,7 @@ fn split(name: &str, triangles: &[[u32; 3]]) -> DrawPart {
 }
 
 fn bytes(document: &Document) -> Vec<u8> {
-    to_glb(document, &GltfOptions::default()).expect("the document is sound")
+    to_glb(document).expect("the document is sound")
 }
 
 fn round_trip(document: &Document) -> Document {
@@ -340,7 +340,7 @@ fn every_kind_of_skin_comes_back_with_its_drivers_alive() {
                 assert!(off < 4e-6, "{kind} at {time} s: {off:.2e}");
             }
             assert_eq!(found.pose_program.drivers.len(), 3, "all of them");
-            let json = json_of(&to_glb(&document, &GltfOptions::default()).expect("it is written"));
+            let json = json_of(&to_glb(&document).expect("it is written"));
             let block = &json["skins"][0]["extensions"]["DERMIS_skin"];
             assert_eq!(
                 block["drivers"][0]["controls"][1]["name"], "load",

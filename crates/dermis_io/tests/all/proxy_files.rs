@@ -9,7 +9,7 @@ use dermis::progress::Silent;
 use dermis::rig::ProxyBones;
 use dermis::skin::{DualQuaternionProgram, PlacedBones};
 use dermis::{BoneId, Pose, Skeleton, Skin, TriMesh, VertexProgram};
-use dermis_io::gltf::{GltfOptions, read, to_glb};
+use dermis_io::gltf::{read, to_glb};
 use dermis_io::{Document, WriteOptions};
 use glam::{DQuat, DVec3};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ fn proxies_of(document: &Document) -> &ProxyBones {
 }
 
 fn bytes(document: &Document) -> Vec<u8> {
-    to_glb(document, &GltfOptions::default()).expect("the document is sound")
+    to_glb(document).expect("the document is sound")
 }
 
 fn read_back(glb: &[u8]) -> Document {
@@ -368,7 +368,7 @@ fn other_numbers_than_finite_ones_are_refused() {
         let mut given = sound();
         let skin = given.skin.as_mut().expect("it has a skin");
         damage(skin.pose_program.proxies_mut().expect("it has proxies"));
-        let fault = to_glb(&given, &GltfOptions::default()).expect_err(why);
+        let fault = to_glb(&given).expect_err(why);
         assert!(fault.to_string().contains(why), "{why}: {fault}");
     }
 }
@@ -390,6 +390,6 @@ fn a_proxy_beyond_all_numbers_is_no_clip() {
         message.contains("the pose at 0 s of clip wave"),
         "{message}"
     );
-    let fault = to_glb(&given, &GltfOptions::default()).expect_err("nor a file");
+    let fault = to_glb(&given).expect_err("nor a file");
     assert_eq!(fault.to_string(), message, "for the same reason");
 }

@@ -7,9 +7,9 @@ use dermis::skin::{Coefficient, Delta};
 use dermis::subdiv::{AttributeRule, Cage, Scheme, SubdivisionOptions, subdivide};
 use dermis::synth::{TubeOptions, tube};
 use dermis::{Skin, TriMesh, VertexProgram};
-use dermis_io::gltf::{self, GltfOptions};
+use dermis_io::gltf;
 use dermis_io::{
-    AssumedPoses, BoundsRecord, Document, Frame, PartBounds, SkinRecord, SubdivideError,
+    AssumedPoses, BoundsRecord, Document, DocumentError, Frame, PartBounds, SkinRecord,
     SubdivideOptions,
 };
 use glam::{DAffine3, DVec3};
@@ -230,7 +230,7 @@ fn morph_targets_are_exact_also_in_files() {
         .expect("it fits")
         .program;
     written.fallback = Some(plain.clone());
-    let error = gltf::to_glb(&written, &GltfOptions::default()).expect_err("shapes are missing");
+    let error = gltf::to_glb(&written).expect_err("shapes are missing");
     assert!(
         error
             .to_string()
@@ -240,7 +240,7 @@ fn morph_targets_are_exact_also_in_files() {
     plain.corrections = fine.plain_shapes;
     written.fallback = Some(plain);
     for round in ["once", "twice"] {
-        let bytes = gltf::to_glb(&written, &GltfOptions::default()).expect("glTF can hold it");
+        let bytes = gltf::to_glb(&written).expect("glTF can hold it");
         written = gltf::read("tube.glb".as_ref(), &bytes).expect("what was written");
         let back = written.skin.as_ref().expect("a skin");
         assert!(
@@ -309,7 +309,7 @@ fn what_is_no_mesh_is_refused_and_what_is_dirty_is_not() {
     let nothing = Document::default().subdivided(&levels(Scheme::Loop, 1));
     assert_eq!(
         nothing.expect_err("no face"),
-        SubdivideError::NoFaces { points: 0 },
+        DocumentError::NoFaces { points: 0 },
         "named"
     );
     let mut document = grid();

@@ -4,9 +4,9 @@ use crate::Rows;
 use crate::mesh::{DrawMesh, MeshError, Polygons};
 use crate::subdiv::{Cage, Scheme, pair_triangles};
 
+use super::SubdivideOptions;
 use super::counted;
-use super::{SubdivideError, SubdivideOptions};
-use crate::document::Document;
+use crate::document::{Document, DocumentError};
 
 /// Faces with more corners are cut into triangles: every new point of a face would be a sum of them all.
 const MOST_CORNERS: usize = 64;
@@ -45,7 +45,7 @@ impl Faces {
     pub(super) fn of(
         document: &Document,
         options: &SubdivideOptions,
-    ) -> Result<Self, SubdivideError> {
+    ) -> Result<Self, DocumentError> {
         let point_count = document.mesh.vertex_count();
         let has_drawing = document
             .draw
@@ -89,7 +89,7 @@ impl Faces {
             notes,
         };
         if faces.cage.faces().is_empty() {
-            return Err(SubdivideError::NoFaces {
+            return Err(DocumentError::NoFaces {
                 points: point_count,
             });
         }
@@ -138,7 +138,7 @@ impl Faces {
         document: &Document,
         draw: &DrawMesh,
         options: &SubdivideOptions,
-    ) -> Result<(), SubdivideError> {
+    ) -> Result<(), DocumentError> {
         if let Some(angle) = options.crease_angle_rad {
             let positions = document.mesh.positions();
             self.cage

@@ -4,17 +4,16 @@ mod drawn;
 mod faces;
 
 use crate::measure::Cost;
-use crate::mesh::{MeshError, Polygons};
+use crate::mesh::Polygons;
 use crate::skin::{Correction, Delta};
 use crate::subdiv::{
-    AttributeRule, QuadOptions, Scheme, Subdivision, SubdivisionError, SubdivisionOptions,
-    subdivide,
+    AttributeRule, QuadOptions, Scheme, Subdivision, SubdivisionOptions, subdivide,
 };
 use crate::{Skin, TriMesh};
 use glam::DVec3;
 use serde::Serialize;
 
-use super::{BoundsRecord, Document, Frame, SkinRecord};
+use super::{BoundsRecord, Document, DocumentError, Frame, SkinRecord};
 use drawn::draw;
 use faces::Faces;
 
@@ -79,34 +78,6 @@ pub struct LevelFacts {
     pub cost: Option<Cost>,
 }
 
-/// Why a document cannot be subdivided.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SubdivideError {
-    /// The mesh or the skin cannot.
-    #[error(transparent)]
-    Subdivision(#[from] SubdivisionError),
-    /// The mesh does not stay a mesh.
-    #[error(transparent)]
-    Mesh(#[from] MeshError),
-    /// There is no face.
-    #[error("expected faces to subdivide, found {points} points without any")]
-    NoFaces {
-        /// How many points there are.
-        points: usize,
-    },
-    /// A frame is one of another mesh.
-    #[error("frame {name}: expected {expected} positions, found {found}")]
-    FrameMismatch {
-        /// Name of the frame.
-        name: String,
-        /// How many points the mesh has.
-        expected: usize,
-        /// How many the frame has.
-        found: usize,
-    },
-}
-
 impl Document {
     /// The document with every face cut into smaller ones, and its points on a smoother surface.
     ///
@@ -119,14 +90,14 @@ impl Document {
     /// understands are left out, with a note; so are measures of the fit.
     ///
     /// # Errors
-    /// A [`SubdivideError`].
-    pub fn subdivided(&self, options: &SubdivideOptions) -> Result<Subdivided, SubdivideError> {
+    /// A [`DocumentError`].
+    pub fn subdivided(&self, options: &SubdivideOptions) -> Result<Subdivided, DocumentError> {
         let faces = Faces::of(self, options)?;
         let subdivision = subdivide(&faces.cage, &options.subdivision)?;
         let point_count = self.mesh.vertex_count();
         let points_match = |frame: &&Frame| frame.positions.len() != point_count;
         if let Some(frame) = self.frames.iter().find(points_match) {
-            return Err(SubdivideError::FrameMismatch {
+            return Err(DocumentError::FrameMismatch {
                 name: frame.name.clone(),
                 expected: point_count,
                 found: frame.positions.len(),
@@ -194,7 +165,7 @@ impl Document {
     fn subdivided_skin(
         &self,
         subdivision: &Subdivision,
-    ) -> Result<(Option<Skin>, Vec<LevelFacts>), SubdivideError> {
+    ) -> Result<(Option<Skin>, Vec<LevelFacts>), DocumentError> {
         let mut skin = self.skin.clone();
         let mut levels = Vec::new();
         let mut stencils = subdivision.stencils().iter();

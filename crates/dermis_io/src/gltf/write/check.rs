@@ -285,7 +285,7 @@ mod tests {
 
     use super::*;
     use crate::Frame;
-    use crate::gltf::{GltfOptions, to_glb};
+    use crate::gltf::to_glb;
 
     /// A triangle on one bone, with one correction and one clip that moves both.
     fn sound() -> Document {
@@ -504,13 +504,11 @@ mod tests {
                 },
             ),
         ];
-        to_glb(&sound(), &GltfOptions::default()).expect("undamaged, it is written");
+        to_glb(&sound()).expect("undamaged, it is written");
         for (message, damage) in damages {
             let mut document = sound();
             damage(&mut document);
-            let fault = to_glb(&document, &GltfOptions::default())
-                .expect_err(message)
-                .to_string();
+            let fault = to_glb(&document).expect_err(message).to_string();
             assert!(
                 fault.contains(message),
                 "expected {message:?}, found {fault:?}"
@@ -539,7 +537,7 @@ mod tests {
         ] {
             let mut document = sound();
             document.draw.parts[0].custom = custom;
-            let fault = to_glb(&document, &GltfOptions::default()).expect_err(message);
+            let fault = to_glb(&document).expect_err(message);
             assert!(
                 fault.to_string().contains(message),
                 "expected {message:?}, found {fault}"

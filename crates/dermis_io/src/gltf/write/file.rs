@@ -29,10 +29,6 @@ use crate::gltf::extension::write::{add_block, with_placed_proxies};
 use crate::gltf::uri::uri_of_name;
 use crate::{Document, Fault, IoError, Transaction};
 
-/// How to write glTF.
-#[derive(Debug, Clone, Default)]
-pub struct GltfOptions {}
-
 /// Adds a document to the files to write as `.glb`, or as `.gltf` with a `.bin` beside it, and returns their names.
 ///
 /// # Errors
@@ -42,17 +38,16 @@ pub(crate) fn add(
     files: &mut Transaction,
     path: &Path,
     document: &Document,
-    options: &GltfOptions,
 ) -> Result<Vec<PathBuf>, IoError> {
     let is_text = (path.extension()).is_some_and(|end| end.eq_ignore_ascii_case("gltf"));
     if !is_text {
-        let bytes = to_glb(document, options).map_err(|fault| fault.in_file(path))?;
+        let bytes = to_glb(document).map_err(|fault| fault.in_file(path))?;
         files.add(path, &bytes)?;
         return Ok(vec![path.to_owned()]);
     }
     let beside = buffer_beside(path);
     let uri = uri_of_name(beside.file_name().unwrap_or_default());
-    let (json, bytes) = build(document, options, Some(uri)).map_err(|fault| fault.in_file(path))?;
+    let (json, bytes) = build(document, Some(uri)).map_err(|fault| fault.in_file(path))?;
     let mut text = serde_json::to_vec_pretty(&json).expect("JSON values have a text");
     text.push(b'\n');
     // First the buffer: killed between the two, an old file is better than one without its buffer.
@@ -71,17 +66,17 @@ pub(crate) fn add(
 /// let mesh = dermis::TriMesh::new(corners.map(Into::into).to_vec(), vec![[0, 1, 2]])?;
 /// let draw = DrawMesh::plain("triangle", 3, mesh.triangles());
 /// let document = Document { mesh, draw, ..Document::default() };
-/// let bytes = gltf::to_glb(&document, &gltf::GltfOptions::default())?;
+/// let bytes = gltf::to_glb(&document)?;
 /// assert_eq!(&bytes[..4], b"glTF");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// A [`Fault`] for a document that glTF cannot hold or that disagrees with itself.
-pub fn to_glb(document: &Document, options: &GltfOptions) -> Result<Vec<u8>, Fault> {
+pub fn to_glb(document: &Document) -> Result<Vec<u8>, Fault> {
     /// Both headers and the padding of both chunks.
     const OVERHEAD: usize = 12 + 2 * 8 + 2 * 3;
-    let (json, bytes) = build(document, options, None)?;
+    let (json, bytes) = build(document, None)?;
     let json = serde_json::to_vec(&json).expect("JSON values have a text");
     let too_large = || {
         Fault::unsupported(
@@ -104,11 +99,7 @@ pub fn to_glb(document: &Document, options: &GltfOptions) -> Result<Vec<u8>, Fau
 }
 
 /// Builds the JSON and the buffer; `buffer_uri` names the file that the buffer will be in.
-fn build(
-    document: &Document,
-    _options: &GltfOptions,
-    buffer_uri: Option<String>,
-) -> Result<(Value, Vec<u8>), Fault> {
+fn build(document: &Document, buffer_uri: Option<String>) -> Result<(Value, Vec<u8>), Fault> {
     let plain;
     let parts = if document.draw.parts.is_empty() && document.mesh.vertex_count() > 0 {
         // Readers of formats without split vertices may leave the drawn form to us.
@@ -392,8 +383,7 @@ mod tests {
     #[test]
     fn a_plain_triangle_is_this_json() {
         let uri = Some(uri_of_name("a b.bin".as_ref()));
-        let (json, bytes) =
-            build(&triangle(), &GltfOptions::default(), uri).expect("the document is sound");
+        let (json, bytes) = build(&triangle(), uri).expect("the document is sound");
         assert_eq!(
             bytes.len(),
             36 + 36 + 8,
@@ -436,7 +426,7 @@ mod tests {
                     .collect(),
             })
             .collect();
-        let (json, _) = build(&document, &GltfOptions::default(), None).expect("it is sound");
+        let (json, _) = build(&document, None).expect("it is sound");
         let mesh = &json["meshes"][0];
         assert_eq!(
             mesh["extras"]["targetNames"],

@@ -24,4 +24,4 @@ pub(super) mod rig;
 mod weights;
 
 pub(crate) use file::add;
-pub use file::{GltfOptions, to_glb};
+pub use file::to_glb;

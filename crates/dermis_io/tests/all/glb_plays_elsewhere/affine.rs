@@ -254,7 +254,7 @@ fn only_inner_nodes_are_joints_and_all_come_back() {
             assert!(a.distance(*b) < 3e-5, "frame {k}: {a} against {b}");
         }
     }
-    let again = dermis_io::gltf::to_glb(&back, &Default::default()).expect("sound");
+    let again = dermis_io::gltf::to_glb(&back).expect("sound");
     let first = std::fs::read(&file).expect("it was written");
     assert_eq!(
         again.len(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::read;
 use super::File;
 use super::proxies::proxied;
-use crate::gltf::{GltfOptions, to_glb};
+use crate::gltf::to_glb;
 
 /// A skinned and morphed triangle, a rigid one, a clip of all paths, a material with a picture.
 fn everything() -> File {
@@ -163,7 +163,7 @@ fn survives(bytes: &[u8]) -> bool {
         }
     }
     // What glTF cannot hold may be refused.
-    drop(to_glb(&document, &GltfOptions::default()));
+    drop(to_glb(&document));
     true
 }
 
