@@ -1,11 +1,12 @@
 //! How much memory a job may plan to take.
 //!
 //! A few bytes of a file or of a command line can ask for more memory than a machine has: a clip of two keys at a
-//! billion frames per second, a mesh that hangs on thousands of nodes. The system ends a program that asks for too
-//! much without a word, so whatever multiplies is counted first, and refused with [`TooLarge`] before it is asked for.
+//! billion frames per second, a mesh on thousands of nodes. The operating system kills a program that takes too much,
+//! without a message. So products of counts are estimated first, and [`TooLarge`] is returned before anything is
+//! allocated.
 //!
-//! The limit is one for the whole process and no parameter of every reader and fit: memory belongs to the process,
-//! and whatever runs in it shares what there is. It changes no result, only whether there is one.
+//! The limit belongs to the whole process rather than to each reader and fit, because all of them share its memory. It
+//! never changes a result; it only decides whether a job starts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +25,7 @@ pub fn set_memory_bytes(bytes: u64) {
     MEMORY_BYTES.store(bytes, Ordering::Relaxed);
 }
 
-/// Something that would take more memory than it may.
+/// A job would take more memory than the limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{what} would take about {} of memory, and the limit is {}: {instead}, {RAISE}",
@@ -32,22 +33,22 @@ pub fn set_memory_bytes(bytes: u64) {
     size_text(*most)
 )]
 pub struct TooLarge {
-    /// What was asked for, with the counts that make it large.
+    /// The thing that was asked for, with the counts that make it large.
     pub what: String,
-    /// How much memory it would take, `u64::MAX` when it is more than that.
+    /// How many bytes it would take; `u64::MAX` also stands for more than that.
     pub bytes: u64,
-    /// The limit that it is above.
+    /// The limit that it exceeds.
     pub most: u64,
-    /// What to do instead.
+    /// The advice: what to do instead.
     pub instead: String,
 }
 
-/// How every [`TooLarge`] ends, for programs that can add how the limit is raised there.
+/// The last words of every [`TooLarge`], so that a program can append how to raise its limit.
 pub const RAISE: &str = "or raise the memory limit";
 
-/// Fails when something would take more memory than [`memory_bytes`].
+/// Fails when the product of `factors` is above [`memory_bytes`].
 ///
-/// `factors` multiply to the bytes: counts, and the bytes of one item. `what` and `instead` are for the sentence.
+/// `factors` are counts and the bytes of one item. `what` and `instead` become part of the error's sentence.
 ///
 /// ```
 /// use dermis::limits::check_memory;
@@ -96,19 +97,23 @@ mod tests {
     #[test]
     fn products_that_overflow_are_too_large_and_small_ones_are_not() {
         let check = |factors: &[u64]| check_memory(factors, || "it".to_owned(), "ask for less");
-        assert_eq!(check(&[]), Ok(()), "a byte");
-        assert_eq!(check(&[u64::MAX, 0]), Ok(()), "nothing at all");
-        let error = check(&[u64::MAX, 2, 3]).expect_err("no memory holds it");
-        assert_eq!(error.bytes, u64::MAX, "as much as can be said");
+        assert_eq!(check(&[]), Ok(()), "no factors mean one byte");
+        assert_eq!(check(&[u64::MAX, 0]), Ok(()), "zero bytes fit");
+        let error = check(&[u64::MAX, 2, 3]).expect_err("six times u64::MAX is too large");
+        assert_eq!(
+            error.bytes,
+            u64::MAX,
+            "the product stops at the largest number"
+        );
         assert_eq!(
             error.to_string(),
             "it would take about 18.4 EB of memory, and the limit is 8.6 GB: ask for less, or raise the memory limit",
-            "one sentence"
+            "the whole sentence"
         );
     }
 
     #[test]
-    fn sizes_are_said_in_the_unit_that_fits() {
+    fn sizes_are_written_in_the_largest_unit_that_fits() {
         for (bytes, text) in [
             (0, "0 bytes"),
             (999, "999 bytes"),

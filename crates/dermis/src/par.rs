@@ -1,11 +1,11 @@
-//! The same loops with and without threads, in the same order and with the same results.
+//! Loops that give the same results in the same order with and without threads.
 
 #[cfg(feature = "threads")]
 use rayon::prelude::*;
 
-/// `work(state, 0..count)` in order, where each thread makes its own `state` once in a while.
+/// Returns `work(state, i)` for every `i` in `0..count`, in order; each thread makes a `state` of its own now and then.
 ///
-/// The state is scratch memory: what `work` returns must not depend on its history.
+/// The state is scratch memory: the results of `work` must not depend on earlier calls.
 pub(crate) fn map_with<S, T: Send>(
     count: usize,
     state: impl Fn() -> S + Sync + Send,
@@ -22,12 +22,12 @@ pub(crate) fn map_with<S, T: Send>(
     }
 }
 
-/// `work(0..count)` in order.
+/// Returns `work(i)` for every `i` in `0..count`, in order.
 pub(crate) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     map_with(count, || (), |(), i| work(i))
 }
 
-/// `work` on every item, which it may change; what it returns, in order.
+/// Calls `work` on every item, which it may change, and returns the results in order.
 pub(crate) fn map_mut<S: Send, T: Send>(
     items: &mut [S],
     work: impl Fn(usize, &mut S) -> T + Sync + Send,
@@ -44,7 +44,7 @@ pub(crate) fn map_mut<S: Send, T: Send>(
     }
 }
 
-/// Runs `work` on a thread of the pool, from which many short loops start sooner than from one outside of it.
+/// Runs `work` on a thread of the pool: many short loops start faster from there than from a thread outside it.
 pub(crate) fn within_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     #[cfg(feature = "threads")]
     {

@@ -1,19 +1,19 @@
-//! How long jobs say where they are, and how they are stopped.
+//! How long jobs report their progress, and how a caller stops them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Hears how far a job has come, and may stop it.
+/// Receives reports of how far a job has come, and may stop it.
 ///
 /// Called from any thread, a few hundred times per stage at most.
 pub trait Progress: Sync {
     /// `done` of `total` steps of a stage are finished; returns false to stop the job.
     fn report(&self, stage: &str, done: usize, total: usize) -> bool;
 
-    /// How the current stage is doing, in a few words: an error that falls.
+    /// How the current stage is doing, in a few words; for example its falling error.
     fn detail(&self, _text: &str) {}
 }
 
-/// Hears nothing and stops nothing.
+/// Ignores progress reports and never stops the job.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

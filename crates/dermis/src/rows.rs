@@ -18,7 +18,7 @@ impl<T> Default for Rows<T> {
 }
 
 impl<T> Rows<T> {
-    /// No rows yet, with room for some.
+    /// No rows yet, with memory reserved for this many rows and items.
     pub fn with_capacity(rows: usize, items: usize) -> Self {
         let mut starts = Vec::with_capacity(rows + 1);
         starts.push(0);
@@ -56,7 +56,7 @@ impl<T> Rows<T> {
         &self.items[self.range(index)]
     }
 
-    /// Where a row stands in [`Rows::items`].
+    /// The positions of a row in [`Rows::items`].
     ///
     /// # Panics
     /// When there is no such row.

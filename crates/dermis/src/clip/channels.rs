@@ -15,7 +15,7 @@ pub enum Channel {
     Rotation(BoneId, Keys<DQuat>),
     /// A bone's scale in its parent.
     Scale(BoneId, Keys<DVec3>),
-    /// The coefficients of some consecutive corrections, beginning with the one numbered.
+    /// The coefficients of consecutive corrections, beginning with this one.
     Coefficients(usize, Keys<Vec<f64>>),
 }
 
@@ -24,7 +24,7 @@ pub enum Channel {
 pub struct Clip {
     /// Name shown to people and written to files.
     pub name: String,
-    /// What moves; everything else keeps its default.
+    /// The moving quantities; all others keep their default.
     pub channels: Vec<Channel>,
 }
 
@@ -80,7 +80,7 @@ impl Clip {
                         return Err(RigError::BadKeys {
                             clip: self.name.clone(),
                             problem: format!(
-                                "coefficients from {first} on reach past the {correction_count} \
+                                "a channel of coefficients that begins with number {first} goes past the {correction_count} \
                                  corrections of the skin"
                             ),
                         });
@@ -113,7 +113,7 @@ impl Clip {
 
     /// The pose at a time in seconds.
     ///
-    /// `default_coefficients` are those that no channel moves.
+    /// `default_coefficients` are used where no channel moves a coefficient.
     pub fn sample(&self, skeleton: &Skeleton, default_coefficients: &[f64], time: f64) -> Pose {
         let (locals, coefficients) = self.sample_parts(skeleton, default_coefficients, time);
         Pose {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn step_linear_and_cubic_meet_their_keys_and_differ_between() {
+    fn step_linear_and_cubic_are_exact_at_keys_and_differ_between_them() {
         let x = DVec3::X;
         let step = Keys {
             interpolation: Interpolation::Step,

@@ -1,19 +1,19 @@
-//! At which times a clip is sampled: whole frames of a rate, or its own keys.
+//! The times at which a clip is sampled: frames at a fixed rate, or its own keys.
 
 use super::{Channel, Clip};
 use crate::rig::RigError;
 
-/// Most frames that a clip is sampled at: nearly two days at 100 frames per second. Beyond it single-precision times,
-/// which glTF has, do not tell frames apart.
+/// The largest number of frames at which a clip is sampled: nearly two days at 100 frames per second. Beyond it, glTF's
+/// single-precision times cannot tell frames apart.
 pub const MOST_FRAMES: usize = 1 << 24;
 
-/// Times that differ by no more than this share of the largest are one: they were rounded to single
-/// precision, which keeps 24 bits.
+/// Times that differ by no more than this share of the largest count as one: rounding to single precision keeps only 24
+/// bits.
 const SAME_TIME: f64 = 4.0 / 16_777_216.0;
 
 impl Clip {
-    /// How many whole frames there are from the first key to the last, both included; of a clip of held poses, as
-    /// [`Clip::from_held_poses`] makes it, without the end of the last pose, which shows nothing new.
+    /// How many whole frames there are from the first key to the last, both included. For a clip of held poses, as
+    /// [`Clip::from_held_poses`] makes it, the last key is not counted: it repeats the last pose.
     ///
     /// # Errors
     /// [`RigError::BadRate`] and [`RigError::TooManyFrames`].
@@ -23,7 +23,7 @@ impl Clip {
                 found: frames_per_second,
             });
         }
-        // Counted as a real number: what two keys and a rate ask for may be more than an integer holds.
+        // A floating-point number, because the count for two keys and a rate may overflow an integer.
         let frames = ((self.end() - self.start()) * frames_per_second).round() + 1.0;
         match frames <= MOST_FRAMES as f64 {
             true if self.ends_held() => Ok((frames as usize - 1).max(1)),
@@ -37,7 +37,7 @@ impl Clip {
         }
     }
 
-    /// Times of whole frames from the first key to the last; as many as [`Clip::frame_count`] says.
+    /// Times of whole frames from the first key to the last, [`Clip::frame_count`] of them.
     ///
     /// # Errors
     /// As [`Clip::frame_count`].
@@ -49,8 +49,8 @@ impl Clip {
             .collect())
     }
 
-    /// The times of all keys in rising order, in seconds: each once, where those of several channels
-    /// differ by rounding to single precision only.
+    /// The times of all keys in rising order, in seconds. Times of several channels that differ only by rounding to
+    /// single precision are listed once.
     pub fn key_times(&self) -> Vec<f64> {
         let channels = self.channels.iter();
         let mut times: Vec<f64> = channels.flat_map(Channel::times).copied().collect();
@@ -64,20 +64,20 @@ impl Clip {
         self.start().abs().max(self.end().abs())
     }
 
-    /// Frames per second on which all keys lie, when they lie on whole frames at all: 30.8 as well as
-    /// 24.
+    /// The frames per second at which all keys lie on whole frames, if there is such a rate; any number, such as 24 or
+    /// 30.8.
     pub fn key_rate(&self) -> Option<f64> {
         let times = self.key_times();
         let gaps = || times.windows(2).map(|pair| pair[1] - pair[0]);
         let (shortest, longest) = (gaps().reduce(f64::min)?, gaps().reduce(f64::max)?);
         let (start, duration) = (times[0], times[times.len() - 1] - times[0]);
-        // A gap of single-precision times far from 0 has few digits; many of them together have more.
+        // A single gap between single-precision times far from 0 has few exact digits; the sum of many has more.
         let step_count = match longest < 1.5 * shortest {
             true => (times.len() - 1) as f64,
             false => (duration / shortest).round(),
         };
         let rate = step_count / duration;
-        // As far as the first and the last time can tell, it may be a round number.
+        // Rounded to a round number where the first and the last time cannot tell the two apart.
         let unsure = rate * SAME_TIME * self.largest_time() / duration;
         let is_near = |round: &f64| *round > 0.0 && (rate - round).abs() <= unsure;
         let round = [rate.round(), (rate * 1e3).round() / 1e3];
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_on_frames_of_any_rate_are_found_there() {
+    fn the_rate_of_keys_on_whole_frames_is_found() {
         for rate in [
             1.0, 12.5, 23.976, 24.0, 29.97, 30.0, 30.8, 31.4, 59.94, 120.0, 1000.0,
         ] {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn clips_with_more_frames_than_can_be_made_are_refused_before_they_are() {
+    fn clips_with_too_many_frames_are_refused_before_memory_is_taken() {
         let clip = |end: f64| Clip {
             name: "run".to_owned(),
             channels: vec![Channel::Translation(
@@ -167,17 +167,23 @@ mod tests {
             error.to_string()
         };
         let message = refused(1.0, 1e9);
-        assert!(message.contains("would be 1000000001 frames"), "{message}");
-        let message = refused(1e9, 30.0);
-        assert!(message.contains("would be 30000000001 frames"), "{message}");
         assert!(
-            refused(1.0, 1e300).contains("16777216 are the most"),
+            message.contains("would have 1000000001 frames"),
+            "{message}"
+        );
+        let message = refused(1e9, 30.0);
+        assert!(
+            message.contains("would have 30000000001 frames"),
+            "{message}"
+        );
+        assert!(
+            refused(1.0, 1e300).contains("at most 16777216 are allowed"),
             "{}",
             refused(1.0, 1e300)
         );
         assert!(
             refused(1e300, 1e300).contains("inf frames"),
-            "no number holds it"
+            "the count overflows"
         );
         for rate in [0.0, -24.0, f64::NAN, f64::INFINITY] {
             assert!(

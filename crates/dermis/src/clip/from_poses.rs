@@ -12,7 +12,7 @@ impl Clip {
     /// the poses have any.
     ///
     /// # Errors
-    /// [`RigError::Sheared`] when a bone's matrix is no translation, rotation and scale, and
+    /// [`RigError::Sheared`] when a bone's matrix is not a product of translation, rotation and scale, and
     /// [`RigError::CountMismatch`] when a pose belongs to another skeleton.
     pub fn from_poses(
         name: impl Into<String>,
@@ -20,7 +20,7 @@ impl Clip {
         poses: &[Pose],
         frames_per_second: f64,
     ) -> Result<Self, RigError> {
-        /// Largest cosine between two axes that single-precision matrices leave by rounding.
+        /// Largest cosine between two axes that rounding to single precision can cause.
         const ROUNDING_SHEAR: f64 = 1e-4;
         let times: Vec<f64> = (0..poses.len())
             .map(|k| k as f64 / frames_per_second)
@@ -43,7 +43,7 @@ impl Clip {
                         shear,
                     });
                 }
-                // q and -q are one rotation, but the way between two keys is short for only one.
+                // q and -q are the same rotation, but only one of them gives the short way between two keys.
                 if let Some(last) = locals.last()
                     && last.rotation.dot(trs.rotation) < 0.0
                 {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn baked_poses_come_back_at_their_frames() {
+    fn a_clip_made_of_poses_gives_them_back_at_their_frames() {
         let skeleton = one_bone();
         let poses: Vec<Pose> = (0..5)
             .map(|k| {

@@ -1,17 +1,17 @@
-//! Clips of poses that have nothing to do with each other: each is shown for a while, and nothing between them.
+//! Clips of unrelated poses: each is shown for a while, with no motion between them.
 
 use super::keys::{Blend, sample_keys};
 use super::{Channel, Clip, Interpolation, Keys};
 use crate::rig::{Pose, RigError, Skeleton};
 
 impl Clip {
-    /// Whether nothing moves between keys: poses that are shown one after another, no motion.
+    /// Whether the clip jumps from key to key without motion between them.
     pub fn is_held(&self) -> bool {
         let is_step = |channel: &Channel| channel.interpolation() == Interpolation::Step;
         !self.channels.is_empty() && self.channels.iter().all(is_step)
     }
 
-    /// Whether the poses are held and the last key only repeats the one before, to say how long that is shown.
+    /// Whether the poses are held and the last key only repeats the one before, to tell how long that one is shown.
     pub(super) fn ends_held(&self) -> bool {
         fn repeats<T: PartialEq>(keys: &Keys<T>, end: f64) -> bool {
             match &keys.values[..] {
@@ -28,13 +28,13 @@ impl Clip {
             })
     }
 
-    /// What the clip shows at some rising times, each held until the next.
+    /// The clip's poses at some rising times, each held until the next.
     pub fn held_at(&self, times: &[f64]) -> Self {
         fn held<T: Blend>(keys: &Keys<T>, times: &[f64]) -> Keys<T> {
             let values: Vec<T> = times.iter().filter_map(|&t| sample_keys(keys, t)).collect();
             Keys {
                 interpolation: Interpolation::Step,
-                // A channel without keys stays without.
+                // A channel without keys stays empty.
                 times: times[..values.len()].to_vec(),
                 values,
             }
@@ -51,8 +51,8 @@ impl Clip {
         }
     }
 
-    /// A clip of poses that have nothing to do with each other: each is held for a second, and nothing is
-    /// shown between them. A last key a second after the last pose says so for that one, too.
+    /// A clip of unrelated poses: each is held for a second, with no motion between them. A key one second after the
+    /// last pose repeats it, so that it is held as long as the others.
     ///
     /// # Errors
     /// As [`Clip::from_poses`].

@@ -1,14 +1,13 @@
-//! Which keys of one channel interpolation of the others gives back.
+//! Finds the keys of a channel that interpolation of the other keys reproduces.
 
 use super::Keys;
 
-/// The keys of a linear channel, and how to judge what becomes of them.
+/// The keys of a linear channel, and how to judge an approximation of them.
 pub(super) struct Spans<'a, T, Off, Between> {
     pub(super) keys: &'a Keys<T>,
-    /// What a value at a key would be off, in model units.
+    /// The error, in model units, of showing a value at a key.
     pub(super) off: Off,
-    /// The value that players show at part of the way between two values, at a key; `None` when they
-    /// would not agree on it.
+    /// The value that players show at part of the way between two values, at a key; `None` when players would disagree.
     pub(super) between: Between,
 }
 
@@ -17,7 +16,7 @@ where
     Off: Fn(usize, &T) -> f64,
     Between: Fn(&T, &T, f64, usize) -> Option<T>,
 {
-    /// The keys that are needed to stay within a tolerance, above 0, at all of them.
+    /// The keys that are needed to stay within a tolerance, above 0, at all keys.
     pub(super) fn needed(&self, default: &T, tolerance: f64) -> Vec<usize> {
         let Keys { times, values, .. } = self.keys;
         let count = times.len();
@@ -37,10 +36,10 @@ where
         kept
     }
 
-    /// A key, as far as possible from another, so that those between are not needed.
+    /// The furthest key, counted from `from`, such that the keys between the two are not needed.
     ///
-    /// Twice as far as long as that works, then the end by bisection. A span that fails may have longer
-    /// ones that work, which are missed: the price of n log n.
+    /// Doubles the distance while that works, then bisects. It may miss a longer span that works beyond one that fails;
+    /// in return it takes n log n.
     fn furthest(&self, from: usize, tolerance: f64) -> usize {
         let last = self.keys.times.len() - 1;
         let (mut works, mut fails, mut length) = (from + 1, last + 1, 2);
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn corners_stay_and_what_lies_on_lines_goes() {
+    fn corners_are_kept_and_keys_on_a_line_are_dropped() {
         let saw = [0.0, 1.0, 2.0, 3.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 5.0];
         assert_eq!(
             needed(&saw, 9.0, 1e-9),

@@ -1,4 +1,4 @@
-//! Values at times, and what is between them.
+//! Values at key times, and interpolation between them.
 
 use glam::{DQuat, DVec3};
 
@@ -34,7 +34,7 @@ pub(super) trait Blend: Clone {
     fn lerp(a: &Self, b: &Self, s: f64) -> Self {
         Self::combine(&[(1.0 - s, a), (s, b)])
     }
-    /// What makes a spline's value legal again.
+    /// Makes an interpolated value valid again, such as a quaternion of unit length.
     fn finish(self) -> Self {
         self
     }
@@ -78,7 +78,7 @@ impl Blend for Vec<f64> {
 /// The value at a time; before the first and after the last key it is held.
 pub(super) fn sample_keys<T: Blend>(keys: &Keys<T>, time: f64) -> Option<T> {
     let values_per_key = keys.values_per_key();
-    // The value itself stands in the middle of a cubic key's three.
+    // The middle one of a cubic key's three values is the value itself.
     let value = |key: usize| keys.values[key * values_per_key + values_per_key / 2].clone();
     let next = keys.times.partition_point(|&t| t <= time);
     if next == 0 {
@@ -107,7 +107,7 @@ pub(super) fn sample_keys<T: Blend>(keys: &Keys<T>, time: f64) -> Option<T> {
 }
 
 impl<T> Keys<T> {
-    /// How many values stand for each time: three for a cubic spline, else one.
+    /// How many values each key has: three for a cubic spline, else one.
     pub fn values_per_key(&self) -> usize {
         match self.interpolation {
             Interpolation::Cubic => 3,

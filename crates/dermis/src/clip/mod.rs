@@ -1,4 +1,4 @@
-//! Motions: keyed channels, sampled to poses; made from poses; with fewer keys; of matrices that shear.
+//! Motions: keyed channels, sampled to poses; clips made from poses; fewer keys; bones whose matrices shear.
 
 mod channels;
 mod frames;

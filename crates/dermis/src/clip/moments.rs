@@ -7,16 +7,16 @@
 //! Σ s |E x|² = Σ s tr(E x xᵀ Eᵀ) = tr(E Q Eᵀ),      Q = Σ s x xᵀ,
 //! ```
 //!
-//! so ten numbers say all about the vertices that there is to know: the second moments of their
-//! homogeneous coordinates, the last of which is their mass `Σ s`.
+//! so ten numbers hold all that is needed about the vertices: the second moments of their homogeneous coordinates, the
+//! last of which is their mass `Σ s`.
 //!
-//! Moments move like points: `x = L y` has `Q = L (Σ s y yᵀ) Lᵀ`. The vertices that a bone carries,
-//! its own and those of its children, therefore have `Q̂ = Q + Σ L_c Q̂_c L_cᵀ`, from the leaves to the
-//! root. When the transform `L` of a bone in its parent is off by `δL`, and `A` is the linear part of the
-//! parent's matrix in model space, its vertices move by `√(tr(A δL Q̂ δLᵀ Aᵀ) / mass)`.
+//! Moments transform with the points: `x = L y` has `Q = L (Σ s y yᵀ) Lᵀ`. The vertices that a bone carries, its own
+//! and those of its children, therefore have `Q̂ = Q + Σ L_c Q̂_c L_cᵀ`, from the leaves to the root. When the
+//! transform `L` of a bone in its parent is off by `δL`, and `A` is the linear part of the parent's matrix in model
+//! space, its vertices move by `√(tr(A δL Q̂ δLᵀ Aᵀ) / mass)`.
 //!
-//! A vertex that several bones hold moves by `Σ s_j e_j`, and `|Σ s_j e_j|² ≤ Σ s_j |e_j|²` where shares
-//! sum to 1 (Jensen): what the moments say is never too little, for one bone's error.
+//! A vertex with several bones moves by `Σ s_j e_j`, and `|Σ s_j e_j|² ≤ Σ s_j |e_j|²` where shares sum to 1 (Jensen):
+//! for the error of one bone, the moments never give too small a distance.
 
 use glam::{DAffine3, DMat3, DMat4, DVec3};
 
@@ -28,10 +28,10 @@ use crate::rig::{Pose, Skeleton};
 pub(crate) struct Moments(DMat4);
 
 impl Moments {
-    /// Of no vertices.
+    /// The moments of no vertices.
     pub(crate) const NONE: Self = Self(DMat4::ZERO);
 
-    /// Takes in a vertex at a place, with a share above 0.
+    /// Adds a vertex at a place, with a share above 0.
     pub(crate) fn add(&mut self, place: DVec3, share: f64) {
         let x = place.extend(1.0);
         self.0 += DMat4::from_cols(x * x.x, x * x.y, x * x.z, x) * share;
@@ -42,13 +42,13 @@ impl Moments {
         self.0.w_axis.w
     }
 
-    /// The same vertices from another frame.
-    fn seen_through(&self, other_from_this: &DAffine3) -> Self {
+    /// The moments of the same vertices in another frame.
+    fn in_frame(&self, other_from_this: &DAffine3) -> Self {
         let matrix = DMat4::from(*other_from_this);
         Self(matrix * self.0 * matrix.transpose())
     }
 
-    /// The root mean square of what an error of a matrix moves the vertices by; 0 without any.
+    /// The root mean square distance by which an error of a matrix moves the vertices; 0 without vertices.
     pub(crate) fn moved_by(&self, linear: &DMat3, offset: DVec3) -> f64 {
         let mass = self.mass();
         if mass <= 0.0 {
@@ -56,14 +56,14 @@ impl Moments {
         }
         let row = |r: usize| linear.row(r).extend(offset[r]);
         let squared = |r: usize| row(r).dot(self.0 * row(r));
-        // Rounding may leave less than nothing.
+        // Rounding may give a negative number.
         ((squared(0) + squared(1) + squared(2)) / mass)
             .max(0.0)
             .sqrt()
     }
 
-    /// At most what a linear error moves the vertices by, relative to its Frobenius norm: the root of
-    /// the largest second moment in any direction.
+    /// An upper bound of the distance by which a linear error moves the vertices, divided by its Frobenius norm: the
+    /// root of the largest second moment in any direction.
     pub(crate) fn reach(&self) -> f64 {
         let mass = self.mass();
         match mass > 0.0 {
@@ -73,32 +73,31 @@ impl Moments {
     }
 }
 
-/// What turns an error of one bone in one pose into distances in model space.
+/// Turns an error of one bone in one pose into distances in model space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Carried {
     /// The linear part of the parent's matrix in model space.
     pub(crate) model_from_parent: DMat3,
-    /// Of all vertices that the bone moves, itself or by its descendants, in its own frame.
+    /// Moments of all vertices that the bone moves, itself or through its descendants, in its own frame.
     pub(crate) moments: Moments,
 }
 
 impl Carried {
-    /// The root mean square, in model space, of what an error of the bone's transform moves its vertices
-    /// by.
+    /// The root mean square distance, in model space, by which an error of the bone's transform moves its vertices.
     pub(crate) fn moved_by(&self, linear: &DMat3, offset: DVec3) -> f64 {
         let in_model = self.model_from_parent * *linear;
         (self.moments).moved_by(&in_model, self.model_from_parent * offset)
     }
 }
 
-/// What every bone carries in a pose, given what it holds itself.
+/// The moments that every bone carries in a pose, given those of its own vertices.
 pub(crate) fn carried(skeleton: &Skeleton, pose: &Pose, own: &[Moments]) -> Vec<Carried> {
     let bones = skeleton.bones();
     let mut moments = own.to_vec();
     for (j, bone) in bones.iter().enumerate().rev() {
         if let Some(parent) = bone.parent {
-            let seen = moments[j].seen_through(&pose.parent_from_bone[j]);
-            moments[parent.index()].0 += seen.0;
+            let moved = moments[j].in_frame(&pose.parent_from_bone[j]);
+            moments[parent.index()].0 += moved.0;
         }
     }
     let mut model_from_bone: Vec<DMat3> = Vec::with_capacity(bones.len());
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_say_how_far_vertices_move() {
+    fn moments_give_the_distance_that_vertices_move() {
         let skeleton = arm();
         let held = [
             (1, DVec3::new(0.2, -0.3, 0.1), 0.4),

@@ -1,10 +1,10 @@
-//! Clips of a character that is moved as a whole.
+//! Clips of a character that is moved, turned or scaled as a whole.
 
 use super::{Channel, Clip, Keys};
 use crate::rig::{BoneId, Similarity, Skeleton};
 
 impl Similarity {
-    /// The moved clip: translations scaled, and roots carried along.
+    /// The moved clip: translations are scaled, and roots take the whole move.
     pub fn clip(&self, skeleton: &Skeleton, clip: &Clip) -> Clip {
         let is_root = |bone: BoneId| skeleton.bones()[bone.index()].parent.is_none();
         let channels = clip.channels.iter().map(|channel| match channel {
@@ -14,7 +14,7 @@ impl Similarity {
                 let values = keys.values.iter().enumerate();
                 let values = values.map(|(n, v)| match n % per_key == middle {
                     true => self.point(*v),
-                    // Tangents of a spline are differences.
+                    // Tangents of a spline are differences, so they take no translation.
                     false => self.vector(*v),
                 });
                 Channel::Translation(*bone, with_values(keys, values.collect()))
@@ -24,7 +24,7 @@ impl Similarity {
                 Channel::Translation(*bone, with_values(keys, values.collect()))
             }
             Channel::Rotation(bone, keys) if is_root(*bone) => {
-                // A product of quaternions is linear in each, so tangents follow.
+                // A product of quaternions is linear in each, so tangents transform alike.
                 let values = keys.values.iter().map(|q| self.rotation() * *q);
                 Channel::Rotation(*bone, with_values(keys, values.collect()))
             }

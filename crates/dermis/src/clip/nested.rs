@@ -1,43 +1,41 @@
 //! A track of any affine matrices as two nested nodes, each a translation, rotation and scale.
 //!
-//! Every matrix is `T · R1 · S · R2` by its singular value decomposition: a node (T, R1, S) and a
-//! child (R2) show it exactly. Players interpolate the four by themselves, so what counts between two
-//! keys is that the product does not spin. The forms of a matrix are few where its singular values
-//! differ ([`Forms`]), but nearly rigid bones, whose values are nearly equal, turn the pair R1, R2
-//! against each other at the slightest change. Three things keep that in bounds:
+//! Every matrix is `T · R1 · S · R2` by its singular value decomposition: a node (T, R1, S) and a child (R2) show it
+//! exactly. Players interpolate each of the four separately, and the product must not spin between two keys. A matrix
+//! with different singular values has few forms ([`Forms`]); but for nearly rigid bones, whose values are nearly equal,
+//! the slightest change turns R1 and R2 against each other. Three measures limit that:
 //!
-//! 1. Each key starts from the key before: the columns of `M R2⁻¹` are turned until they are
-//!    perpendicular, by no more than that needs, and not at all while their shear is within the
-//!    tolerance. A rigid bone keeps its R2.
-//! 2. Of the equivalent forms of the result, the one that strays least from the straight line between
+//! 1. Each key starts from the key before: the columns of `M R2⁻¹` are turned just until they are perpendicular, and
+//!    not at all while their shear is within the tolerance. A rigid bone keeps its R2.
+//! 2. Of the equivalent forms of the result, the one whose interpolation strays least from the straight line between
 //!    the two matrices is taken.
-//! 3. Where even that strays by more than [`STRAY_SHARE`] of the step, keys are added half-way.
+//! 3. Where even that form strays by more than [`STRAY_SHARE`] of the step, keys are added half-way.
 //!
-//! The straight line between matrices is the reference, and not a slerp of their polar rotations,
-//! because it is what the vertices of the animation themselves do between frames, and because it
-//! needs no rotation to exist: flat, mirrored and vanishing matrices have no nearest one, or several.
-//! A bone that turns by 60° between two keys shrinks by 13% half-way on that line, while the nodes go
-//! along the arc; that counts as straying by 0.13 of the step, far from a spin.
+//! The reference is the straight line between matrices rather than a slerp of their polar rotations, because the
+//! vertices of the animation themselves move in straight lines between frames, and because it always exists: flat,
+//! mirrored and zero matrices have no nearest rotation, or several. A bone that turns by 60° between two keys shrinks
+//! by 13% half-way on that line, while the nodes go along the arc; that counts as straying by 0.13 of the step, far
+//! from a spin.
 
 use glam::{DMat3, DQuat, DVec3};
 
 use super::nested_form::{Forms, NestedForm, Nodes, norm};
 use crate::math::orthogonal_columns;
 
-/// How far from the straight line, as a share of its length, two keys may lead the product.
+/// How far the interpolated product may stray from the straight line between two keys, as a share of the line's length.
 ///
 /// R1 and R2 that turn against each other by φ, while the product turns a little, stray by 0.13 of
 /// the step for φ = 60° and by 0.5 for φ = 180°; a rigid turn reaches 0.25 at 106°.
 const STRAY_SHARE: f64 = 0.25;
-/// What single precision loses anyway, as a share of the largest matrix of a track.
+/// Straying that is always allowed, as a share of the largest matrix of a track: single precision loses as much.
 const STRAY_FLOOR: f64 = 1e-6;
 /// How often a step between two frames is halved at most.
 const MOST_HALVINGS: u32 = 3;
-/// Columns shorter than this share of the largest matrix have no direction.
+/// Columns shorter than this share of the largest matrix count as having no direction.
 const NO_LENGTH: f64 = 1e-13;
-/// Shear that counts as none, as a share of the largest matrix: a bone of two nodes is exact to this.
+/// Shear that counts as zero, as a share of the largest matrix: two nodes show a bone this exactly.
 const EXACT: f64 = 1e-12;
-/// Shear that rounding to single precision leaves in a matrix of one node, relative to its size.
+/// Shear that rounding to single precision can cause in the matrix of one node, relative to its size.
 const ROUNDING_SHEAR: f64 = 1e-6;
 
 /// One key of a track.
@@ -83,13 +81,13 @@ pub(crate) fn split_track(matrices: &[DMat3], nodes: Nodes, tolerance: f64) -> V
     let splitter = Splitter {
         forms: Forms::new(),
         nodes,
-        // Three pairs of columns may each be off by this. Taking their shear for the error of the
-        // matrix is right for small angles: hence the limit, and the share for what it leaves out.
+        // Each of the three pairs of columns may have this shear. Shear equals the error of the matrix only for small
+        // angles: hence the upper limit, and the factor of 0.9.
         pair_tolerance: ((0.9 * tolerance / largest).min(0.05) / 3.0f64.sqrt()).max(EXACT),
     };
     let unit: Vec<DMat3> = matrices.iter().map(|m| *m * (1.0 / largest)).collect();
-    // From a frame that leaves no direction open, both ways, so that flat frames take theirs from
-    // the others.
+    // Starts from a frame with three clear directions and goes both ways, so that flat frames take their directions
+    // from their neighbours.
     let start = (unit.iter().position(is_solid)).unwrap_or_else(|| {
         let longest = |a: &usize, b: &usize| norm(&unit[*a]).total_cmp(&norm(&unit[*b]));
         (0..unit.len()).rev().max_by(longest).unwrap_or(0)
@@ -101,7 +99,7 @@ pub(crate) fn split_track(matrices: &[DMat3], nodes: Nodes, tolerance: f64) -> V
     let backward: Vec<usize> = (0..=start).rev().collect();
     let mut keys = splitter.follow(first, &unit, &backward);
     keys.reverse();
-    // The quaternions of the way back were signed from the other side.
+    // On the way back, signs of quaternions were chosen from the other side.
     for k in 1..keys.len() {
         keys[k].form = keys[k].form.signed_like(&keys[k - 1].form);
     }
@@ -115,7 +113,7 @@ pub(crate) fn split_track(matrices: &[DMat3], nodes: Nodes, tolerance: f64) -> V
     keys
 }
 
-/// Whether a matrix has three directions.
+/// Whether a matrix is clearly of rank three.
 fn is_solid(m: &DMat3) -> bool {
     m.determinant().abs() > 1e-6 * norm(m).powi(3) && norm(m) > 1e-6
 }
@@ -127,7 +125,7 @@ struct Splitter {
 }
 
 impl Splitter {
-    /// The keys of some frames in the order given, the first of which is known.
+    /// The keys of some frames in the given order; the key of the first is known.
     fn follow(&self, first: NestedKey, unit: &[DMat3], frames: &[usize]) -> Vec<NestedKey> {
         let mut keys = vec![first];
         for pair in frames.windows(2) {
@@ -137,7 +135,7 @@ impl Splitter {
         keys
     }
 
-    /// Adds the key of a frame, and keys before it where the way there would stray.
+    /// Adds the key of a frame, and keys before it where the interpolation would stray.
     fn step(&self, keys: &mut Vec<NestedKey>, from: (f64, DMat3), to: (f64, DMat3), halvings: u32) {
         let before = keys[keys.len() - 1].form;
         let near = self.nearest(&to.1, &before);
@@ -145,7 +143,7 @@ impl Splitter {
             .forms
             .best_after(&before, &from.1, &to.1, &near, self.nodes);
         let allowed = STRAY_SHARE * norm(&(to.1 - from.1)) + STRAY_FLOOR;
-        // A bone of one node is left to the player: on an arc it keeps its size.
+        // A bone of one node gets no extra keys: players move it along an arc, which keeps its size.
         if self.nodes == Nodes::Two && halvings > 0 && stray > allowed {
             let middle = (0.5 * (from.0 + to.0), (from.1 + to.1) * 0.5);
             self.step(keys, from, middle, halvings - 1);
@@ -155,7 +153,7 @@ impl Splitter {
         keys.push(NestedKey { frame: to.0, form });
     }
 
-    /// The form of a matrix that takes the least turning of R2 from the form before.
+    /// The form of a matrix that turns R2 the least from the form before.
     fn nearest(&self, m: &DMat3, before: &NestedForm) -> NestedForm {
         let mut inner = before.inner;
         if self.nodes == Nodes::Two {
@@ -175,10 +173,10 @@ impl Splitter {
     }
 }
 
-/// A rotation along perpendicular columns, longest first, and their lengths along it.
+/// A rotation whose axes are the perpendicular columns, longest first, and the lengths along them.
 ///
-/// The shortest column gets what sign makes the three a rotation. Columns without length take their
-/// direction from `before`.
+/// The shortest column gets the sign that makes the three a rotation. Columns without length take their direction from
+/// `before`.
 fn rotation_and_scale(columns: &DMat3, before: &DMat3) -> (DQuat, DVec3) {
     let mut order = [0, 1, 2];
     order.sort_by(|&p, &q| {
@@ -211,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// How well a track plays.
+    /// How exactly a track plays.
     #[derive(Debug)]
     struct Played {
         /// Largest difference at a frame, relative to the largest matrix.
@@ -261,7 +259,7 @@ mod tests {
             let (a, b) = (&pair[0].form, &pair[1].form);
             assert!(
                 a.outer.dot(b.outer) >= 0.0 && a.inner.dot(b.inner) >= 0.0,
-                "the short way round"
+                "each rotation takes the short way"
             );
         }
         for key in keys {
@@ -286,7 +284,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_matrices_come_back_at_their_frames(
+        fn any_matrices_are_exact_at_their_frames(
             matrices in prop::collection::vec(matrix(), 1..12),
             exponent in -6..6i32,
         ) {
@@ -294,7 +292,7 @@ mod tests {
             let keys = split_track(&scaled, Nodes::Two, 0.0);
             let played = play(&scaled, &keys);
             prop_assert!(played.at_frames < 1e-11, "{played:?}");
-            // Frames that have nothing to do with each other, and still no spin.
+            // Even between unrelated frames there is no spin.
             prop_assert!(played.share < 0.75, "{played:?}");
         }
 
@@ -332,7 +330,7 @@ mod tests {
     /// A matrix for every frame.
     type Track<'a> = &'a dyn Fn(usize) -> DMat3;
 
-    /// Numbers in -1 to 1 that look random.
+    /// Pseudo-random numbers from -1 to 1.
     fn noise(n: usize) -> f64 {
         let x = (n as f64 * 12.9898).sin() * 43_758.545_3;
         2.0 * (x - x.floor()) - 1.0
@@ -377,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_are_split_one_by_one_stray_further() {
+    fn frames_split_independently_stray_further() {
         let stretch = DMat3::from_diagonal(DVec3::new(1.1, 1.0, 0.9));
         let at = |k: usize| stretch * turn([0.1 * k as f64, 0.0, 0.2 * k as f64]);
         let matrices: Vec<DMat3> = (0..30).map(at).collect();
@@ -407,7 +405,7 @@ mod tests {
         let matrices: Vec<DMat3> = (0..60).map(|k| turned(k) + noisy(k, 1e-4)).collect();
         let keys = split_track(&matrices, Nodes::Two, 1e-3);
         let still = |key: &NestedKey| key.form.inner == keys[0].form.inner;
-        assert!(keys.iter().all(still), "R2 has no reason to move");
+        assert!(keys.iter().all(still), "R2 does not move");
     }
 
     #[test]
@@ -474,8 +472,8 @@ mod tests {
     }
 
     #[test]
-    fn the_sign_of_a_mirrored_matrix_stays_on_its_axis() {
-        // The values cross, so that the shortest axis is another one later.
+    fn a_mirrored_matrix_keeps_its_negative_scale_on_one_axis() {
+        // The singular values cross, so that the shortest axis changes.
         let at = |k: usize| DMat3::from_diagonal(DVec3::new(1.0, 0.2 + 0.1 * k as f64, -0.75));
         let matrices: Vec<DMat3> = (0..12).map(at).collect();
         for nodes in [Nodes::One, Nodes::Two] {
@@ -491,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_constant_tracks_are_plain() {
+    fn empty_and_constant_tracks_get_no_extra_keys() {
         assert!(split_track(&[], Nodes::Two, 0.0).is_empty(), "no frames");
         let keys = split_track(&[DMat3::ZERO; 3], Nodes::Two, 0.0);
         assert!(

@@ -1,4 +1,5 @@
-//! The equivalent ways to write one matrix as rotation, scale, rotation, and the one that moves best.
+//! The equivalent ways to write a matrix as rotation, scale, rotation, and the choice of the one that interpolates
+//! best.
 
 use glam::{DMat3, DQuat, DVec3};
 
@@ -22,15 +23,15 @@ pub(crate) enum Nodes {
     Two,
 }
 
-/// Where, between two keys, the product is compared with the straight line.
+/// The points between two keys at which the product is compared with the straight line.
 const BETWEEN: [f64; 3] = [0.5, 0.25, 0.75];
 
-/// Forms whose rotations are further than 120° from those of the key before are not tried: the
-/// cosine of half that angle.
+/// Forms whose rotations are further than 120° from those of the key before are not tried. This is the cosine of half
+/// that angle.
 const FURTHEST_DOT: f64 = 0.5;
 
 impl NestedForm {
-    /// The form of no change.
+    /// The form of the identity.
     pub(crate) const IDENTITY: Self = Self {
         outer: DQuat::IDENTITY,
         scale: DVec3::ONE,
@@ -43,7 +44,7 @@ impl NestedForm {
         outer * DMat3::from_quat(self.inner)
     }
 
-    /// What a player shows at `s` of the way to another key: each part interpolated by itself.
+    /// The form that players show at `s` of the way to another key: each part is interpolated separately.
     pub(crate) fn between(&self, next: &Self, s: f64) -> Self {
         Self {
             outer: self.outer.slerp(next.outer, s),
@@ -52,7 +53,7 @@ impl NestedForm {
         }
     }
 
-    /// The same form with quaternions on the side of another's, so that the way there is short.
+    /// The same form with the signs of its quaternions chosen so that the way from `other` is short.
     pub(crate) fn signed_like(self, other: &Self) -> Self {
         let near = |q: DQuat, to: DQuat| if q.dot(to) < 0.0 { -q } else { q };
         Self {
@@ -63,29 +64,28 @@ impl NestedForm {
     }
 }
 
-/// One of the 24 rotations that take the axes to axes.
+/// One of the 24 rotations that map coordinate axes to coordinate axes.
 #[derive(Debug, Clone, Copy)]
 struct AxisTurn {
-    /// Axis `k` goes to the line of axis `places[k]`.
+    /// Axis `k` goes to axis `places[k]`, in either direction.
     places: [usize; 3],
     rotation: DQuat,
 }
 
-/// Every way to write a matrix, given one.
+/// All ways to write a matrix as rotation, scale, rotation, given one of them.
 ///
-/// `M = R1 S R2 = (R1 g)(g⁻¹ S h)(h⁻¹ R2)`, where `g` takes axes to axes and `h` differs from it by
-/// the signs of no or two axes: 24 × 4 forms, and for singular values that differ there are no more.
+/// `M = R1 S R2 = (R1 g)(g⁻¹ S h)(h⁻¹ R2)`, where `g` maps axes to axes and `h` differs from it by the signs of no or
+/// two axes: 24 × 4 forms. For different singular values there are no others.
 ///
-/// Applying the same `(g, h)` to two keys changes nothing between them, since slerps turn along. So
-/// what a step between two keys strays depends on the forms of the two only through their ratio, and
-/// the best form of every key, given that of the key before, is the best of all sequences of forms: a
-/// dynamic programme over them would find nothing better.
+/// Applying the same `(g, h)` to two keys does not change the interpolation between them, since slerps turn with it. So
+/// the straying of a step depends only on the ratio of its two forms. Choosing the best form of every key, given that
+/// of the key before, therefore gives the best sequence of forms: a dynamic programme would find no better one.
 #[derive(Debug)]
 pub(crate) struct Forms {
     turns: Vec<AxisTurn>,
 }
 
-/// Signs of no or two axes, and the rotation that they are.
+/// Sign changes of no or two axes, and the rotation of each.
 const SIGN_PAIRS: [(DVec3, DQuat); 4] = [
     (DVec3::ONE, DQuat::IDENTITY),
     (
@@ -105,7 +105,7 @@ const SIGN_PAIRS: [(DVec3, DQuat); 4] = [
 impl Forms {
     pub(crate) fn new() -> Self {
         let mut turns = Vec::with_capacity(24);
-        // The identity comes first, so that it wins where forms are equal.
+        // The identity comes first, so that it is chosen among equally good forms.
         for places in [
             [0, 1, 2],
             [1, 2, 0],
@@ -131,8 +131,8 @@ impl Forms {
         Self { turns }
     }
 
-    /// The form of `to`, given one of its forms, that strays least from the straight line between
-    /// two matrices when played after `before`; and how far it strays, as a Frobenius norm.
+    /// The form of `to`, given one of its forms, whose interpolation from `before` strays least from the straight line
+    /// between the two matrices; and how far it strays, as a Frobenius norm.
     pub(crate) fn best_after(
         &self,
         before: &NestedForm,
@@ -170,7 +170,7 @@ impl Forms {
                     },
                 }
                 .signed_like(before);
-                // A form has to be better by more than rounding.
+                // A form must be better by more than rounding.
                 let found = stray(before, &form, from, to, least);
                 if found < least * (1.0 - 1e-9) - rounding {
                     (best, least) = (form, found);
@@ -181,9 +181,9 @@ impl Forms {
     }
 }
 
-/// How far the way between two keys is from the straight line between two matrices, at most.
+/// How far the interpolation between two keys strays from the straight line between two matrices, at most.
 ///
-/// Stops with infinity as soon as it is further than `enough`.
+/// Returns infinity as soon as it strays further than `enough`.
 fn stray(before: &NestedForm, after: &NestedForm, from: &DMat3, to: &DMat3, enough: f64) -> f64 {
     let mut most = 0.0f64;
     for s in BETWEEN {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_96_forms_and_all_have_one_product() {
+    fn there_are_96_forms_and_all_have_the_same_product() {
         let forms = Forms::new();
         assert_eq!(forms.turns.len(), 24, "rotations of a cube");
         let form = form();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_was_mixed_up_is_found_again() {
+    fn the_nearest_form_is_found_from_any_equivalent_one() {
         let forms = Forms::new();
         let before = form();
         let after = NestedForm {

@@ -1,8 +1,7 @@
-//! Fewer keys: those that interpolation of their neighbours reproduces within a tolerance are dropped.
+//! Fewer keys: drops keys that interpolation of their neighbours reproduces within a tolerance.
 //!
-//! What a key is worth is what the vertices lose without it ([`moments`](super::moments)). Channels are
-//! judged one by one here; what all of them together do to the vertices is for the skin to see
-//! (`skin/fewer_keys.rs`), which knows them.
+//! The cost of dropping a key is how far the vertices move without it ([`moments`](super::moments)). Here channels are
+//! judged one by one; the skin (`skin/fewer_keys.rs`) checks the effect of all of them together on the vertices.
 
 use glam::{DMat3, DQuat, DVec3};
 
@@ -12,36 +11,38 @@ use super::{Channel, Clip, Interpolation, Keys};
 use crate::par;
 use crate::rig::{BoneId, Pose, Skeleton, Trs};
 
-/// Values nearer to each other than this, relative to the largest of a channel, are the same.
+/// Values that differ by less than this share of the channel's largest are equal.
 const ROUNDING: f64 = 1e-12;
 
-/// What a list of times of its own costs a channel in a file, in bytes, besides the times: its entry
-/// among the accessors. Whole channels share one list.
+/// The bytes that a separate list of times costs a channel in a file, besides the times: its accessor entry. Complete
+/// channels share one list.
 const LIST_OF_TIMES: usize = 120;
 
 impl Clip {
-    /// The same motion, where channels of bones that never move keep one key, or none when they stand at
-    /// the skeleton's default; one channel keeps two when the clip would end sooner.
+    /// The same motion, in which channels that never move keep one key, or none when they have the skeleton's default;
+    /// one channel keeps two keys where that is needed to keep the clip's length.
     ///
-    /// Stepped and cubic channels, coefficients, and the channels of `untouched` stay as they are.
+    /// Stepped and cubic channels, coefficients, and the channels of `untouched` are not changed.
     pub(crate) fn without_still_keys(&self, skeleton: &Skeleton, untouched: &[BoneId]) -> Self {
         let moving = |channel: &Channel| {
             let Some(bone) = reducible(channel).filter(|bone| !untouched.contains(bone)) else {
                 return Some(channel.clone());
             };
             let default = skeleton.bones()[bone.index()].default_parent_from_bone;
-            let still = match channel {
-                Channel::Translation(_, keys) => still_vectors(&keys.values, default.translation),
-                Channel::Scale(_, keys) => still_vectors(&keys.values, default.scale),
-                Channel::Rotation(_, keys) => still(&keys.values, &default.rotation, |a, b| {
+            let motion = match channel {
+                Channel::Translation(_, keys) => {
+                    motion_of_vectors(&keys.values, default.translation)
+                }
+                Channel::Scale(_, keys) => motion_of_vectors(&keys.values, default.scale),
+                Channel::Rotation(_, keys) => motion_of(&keys.values, &default.rotation, |a, b| {
                     turn_distance(*a, *b) <= ROUNDING
                 }),
-                Channel::Coefficients(..) => Still::No,
+                Channel::Coefficients(..) => ChannelMotion::Moves,
             };
-            match still {
-                Still::AtDefault => None,
-                Still::Elsewhere => Some(with_keys(channel, &[0])),
-                Still::No => Some(channel.clone()),
+            match motion {
+                ChannelMotion::StillAtDefault => None,
+                ChannelMotion::StillElsewhere => Some(with_keys(channel, &[0])),
+                ChannelMotion::Moves => Some(channel.clone()),
             }
         };
         let mut clip = Self {
@@ -52,7 +53,7 @@ impl Clip {
         clip
     }
 
-    /// Gives a reduced clip back a first and a last key when all that held its length was dropped.
+    /// Restores a first and a last key when all keys that gave the clip its length were dropped.
     fn keep_duration(&self, reduced: &mut Self) {
         let (start, end) = (self.start(), self.end());
         if start == end || (reduced.start() == start && reduced.end() == end) {
@@ -84,26 +85,26 @@ impl Clip {
     }
 }
 
-/// Whether a channel moves.
-enum Still {
-    AtDefault,
-    Elsewhere,
-    No,
+/// Whether and how a channel moves.
+enum ChannelMotion {
+    StillAtDefault,
+    StillElsewhere,
+    Moves,
 }
 
-fn still<T>(values: &[T], default: &T, alike: impl Fn(&T, &T) -> bool) -> Still {
+fn motion_of<T>(values: &[T], default: &T, alike: impl Fn(&T, &T) -> bool) -> ChannelMotion {
     let all = |place: &T| values.iter().all(|value| alike(place, value));
     match values {
-        values if all(default) && !values.is_empty() => Still::AtDefault,
-        [first, ..] if all(first) => Still::Elsewhere,
-        _ => Still::No,
+        values if all(default) && !values.is_empty() => ChannelMotion::StillAtDefault,
+        [first, ..] if all(first) => ChannelMotion::StillElsewhere,
+        _ => ChannelMotion::Moves,
     }
 }
 
-fn still_vectors(values: &[DVec3], default: DVec3) -> Still {
+fn motion_of_vectors(values: &[DVec3], default: DVec3) -> ChannelMotion {
     let size = |v: &DVec3| v.abs().max_element();
     let largest = values.iter().map(size).fold(size(&default), f64::max);
-    still(values, &default, |a, b| {
+    motion_of(values, &default, |a, b| {
         a.abs_diff_eq(*b, ROUNDING * largest)
     })
 }
@@ -137,7 +138,7 @@ fn some_keys<T: Clone>(keys: &Keys<T>, kept: &[usize]) -> Keys<T> {
     }
 }
 
-/// A clip, and what its bones carry at the times of all keys.
+/// A clip, and the moments of its bones at the times of all keys.
 pub(crate) struct KeyReducer<'a> {
     clip: &'a Clip,
     skeleton: &'a Skeleton,
@@ -150,14 +151,14 @@ pub(crate) struct KeyReducer<'a> {
 }
 
 impl<'a> KeyReducer<'a> {
-    /// `own` has the vertices that each bone holds, in its own frame.
+    /// `own` holds the moments of each bone's own vertices, in its own frame.
     pub(crate) fn new(
         clip: &'a Clip,
         skeleton: &'a Skeleton,
         own: &[Moments],
         untouched: &'a [BoneId],
     ) -> Self {
-        // Coefficients have no room in a pose of bones.
+        // Coefficients do not move bones, and the pose holds none.
         let moves_bone = |channel: &&Channel| channel.bone().is_some();
         let bones_only = Clip {
             name: String::new(),
@@ -185,11 +186,11 @@ impl<'a> KeyReducer<'a> {
 
     /// The clip with the keys that it needs.
     ///
-    /// Each channel of bone `j`, by itself, moves the vertices that the bone carries by at most
-    /// `tolerances[j]`, as a root mean square in model units, at the time of every key that it had; of a bone with
-    /// 0, of one that carries no vertices, and of those untouched nothing changes. The first and the last
-    /// key of a channel that moves stay. Players that blend quaternions component by component instead of
-    /// along the arc may be off by as much again.
+    /// Each channel of bone `j`, alone, moves the vertices that the bone carries by at most `tolerances[j]`, as a root
+    /// mean square in model units, at the times of its original keys. Channels do not change for a bone with tolerance
+    /// 0, for a bone without vertices, and for the bones of `untouched`. The first and the last key of a moving channel
+    /// are kept. Players that blend quaternions component by component instead of along the arc may be off by as much
+    /// again.
     ///
     /// Time is O(n log n) in the keys of a channel.
     pub(crate) fn reduced(&self, tolerances: &[f64]) -> Clip {
@@ -211,7 +212,7 @@ impl<'a> KeyReducer<'a> {
         clip
     }
 
-    /// A channel with the keys that it needs; `None` when it needs none.
+    /// A channel with only the keys that it needs; `None` when it needs none.
     fn needed(&self, channel: &Channel, bone: BoneId, tolerance: f64) -> Option<Channel> {
         let j = bone.index();
         let times = channel.times();
@@ -278,9 +279,9 @@ impl<'a> KeyReducer<'a> {
     }
 }
 
-/// At most how far two rotations take a point at distance 1 apart: twice the sine of half the angle
+/// The largest distance between where two rotations take a point at distance 1: twice the sine of half the angle
 /// between them, or a little more.
 fn turn_distance(a: DQuat, b: DQuat) -> f64 {
-    // |a − b| is twice the sine of a quarter of the angle; it keeps its digits near 0.
+    // |a − b| is twice the sine of a quarter of the angle, and stays exact near 0.
     2.0 * (a - b).length().min((a + b).length())
 }

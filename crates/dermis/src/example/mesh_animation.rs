@@ -1,4 +1,4 @@
-//! A mesh that moves, of which nothing else is known.
+//! A moving mesh without a skeleton.
 
 use glam::DVec3;
 
@@ -11,15 +11,15 @@ use crate::mesh::{MeshError, TriMesh, enclosing_ball};
 pub struct MeshClip {
     /// Name shown to people and written to files.
     pub name: String,
-    /// `frames[f][i]`: where vertex `i` is in frame `f`, in model units.
+    /// `frames[f][i]`: the position of vertex `i` in frame `f`, in model units.
     pub frames: Vec<Vec<DVec3>>,
-    /// How fast the frames follow each other; above 0.
+    /// The frame rate; above 0.
     pub frames_per_second: f64,
 }
 
 /// A mesh and one or several motions of it, in vertex correspondence.
 ///
-/// Frames are numbered through all clips, in order.
+/// Frames are numbered consecutively through all clips.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeshAnimation {
     rest: TriMesh,
@@ -66,8 +66,8 @@ impl MeshAnimation {
         })
     }
 
-    /// The same motions at [unit size](unit_factor), and the factor that takes them there; `None` when
-    /// they are of that size.
+    /// The same motions at [unit size](unit_factor), and the factor that takes them there; `None` when they already
+    /// have that size.
     pub(crate) fn at_unit_size(&self) -> Option<(Self, f64)> {
         let factor = unit_factor(self.frames().chain([self.rest.positions()]));
         let scaled = |frame: &Vec<DVec3>| frame.iter().map(|p| *p * factor).collect();
@@ -87,7 +87,7 @@ impl MeshAnimation {
         })
     }
 
-    /// The same animation with another size, as [`super::ExampleSet::with_size`].
+    /// The same animation with another size, like [`super::ExampleSet::with_size`].
     ///
     /// # Panics
     /// When the size is not above 0.
@@ -97,8 +97,8 @@ impl MeshAnimation {
         Self { size, ..self }
     }
 
-    /// What shares of the size are shares of, in model units: the diagonal of the rest mesh's box unless
-    /// [`Self::with_size`] said otherwise, and 1 for a mesh without extent.
+    /// The size of the model, in model units, on which relative lengths are based: the diagonal of the rest mesh's box,
+    /// or the value of [`Self::with_size`]; 1 for a mesh without extent.
     pub fn size(&self) -> f64 {
         self.size
     }
@@ -129,13 +129,13 @@ impl MeshAnimation {
         self.rest.vertex_count()
     }
 
-    /// Radius of the smallest ball around the first frame: the unit of `E_RMS`.
+    /// Radius of the smallest ball around the first frame: the unit of length of `E_RMS`.
     pub fn unit_ball_radius(&self) -> f64 {
         self.unit_ball_radius
     }
 
-    /// `E_RMS` of predicted frames: 1000 times the root mean square over all coordinates, where
-    /// the first frame fits a unit ball.
+    /// `E_RMS` of predicted frames: the root mean square error of a coordinate, times 1000, with the model scaled so
+    /// that the first frame fits a ball of radius 1.
     ///
     /// # Panics
     /// When there are fewer predictions than frames, or one has fewer vertices.
@@ -145,7 +145,7 @@ impl MeshAnimation {
         for frame in self.frames() {
             let guess = predicted.next().expect("a prediction for every frame");
             assert_eq!(guess.len(), frame.len(), "a prediction for every vertex");
-            // In units of the ball, whose squares a float always holds.
+            // In units of the ball, so that squares do not overflow.
             let off = frame
                 .iter()
                 .zip(guess)
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_numbered_through_the_clips() {
+    fn frames_are_numbered_consecutively_through_all_clips() {
         let at = |x: f64| vec![DVec3::splat(x); 3];
         let clips = vec![clip(vec![at(0.0), at(1.0)]), clip(vec![at(2.0)])];
         let animation = MeshAnimation::new(triangle(), clips).expect("three frames");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_another_mesh_is_named() {
+    fn a_frame_with_other_vertices_is_named_in_the_error() {
         let clips = vec![clip(vec![vec![DVec3::ZERO; 3], vec![DVec3::ZERO; 2]])];
         let error = MeshAnimation::new(triangle(), clips).expect_err("two vertices");
         assert!(error.to_string().contains("frame 1 of walk"), "{error}");

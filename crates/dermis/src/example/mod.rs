@@ -1,4 +1,5 @@
-//! Example meshes in known poses, and which of them a fit may see; and meshes that only move.
+//! Example meshes in known poses, and which of them are held out (kept from the fit and used only to test it); and mesh
+//! animations without a skeleton.
 
 mod mesh_animation;
 mod rig_agreement;
@@ -19,7 +20,7 @@ pub struct Example {
     pub name: String,
     /// The skeleton's configuration.
     pub pose: Pose,
-    /// Where every vertex should be, in model units.
+    /// The target position of every vertex, in model units.
     pub positions: Vec<DVec3>,
 }
 
@@ -33,7 +34,7 @@ pub struct ExampleSet {
     size: f64,
 }
 
-/// What can be wrong with a set of examples.
+/// Why a set of examples is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExampleError {
@@ -53,7 +54,7 @@ pub enum ExampleError {
         /// What is wrong with its pose.
         source: RigError,
     },
-    /// A split names an example that does not exist, or leaves nothing to fit.
+    /// A split names an example that does not exist, or leaves no example to fit.
     #[error("{problem}")]
     Split {
         /// What is wrong with the split.
@@ -61,26 +62,26 @@ pub enum ExampleError {
     },
 }
 
-/// Which examples are held out of a fit, to see how well it generalises.
+/// Which examples are held out (kept from the fit and used only to test it), to measure how well the fit generalises.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Split {
-    /// Fit all of them; nothing is left to test on.
+    /// Fit all examples; none is left for a test.
     #[default]
     TrainOnAll,
-    /// Hold out every n-th: numbers n-1, 2n-1, ... counting from 0.
+    /// Hold out every n-th example: numbers n-1, 2n-1, ... counting from 0.
     EveryNth(usize),
     /// As many fits as examples, each with one example held out.
     LeaveOneOut,
-    /// Hold out exactly these, counting from 0.
+    /// Hold out exactly these examples, counting from 0.
     HoldOut(Vec<usize>),
 }
 
-/// One fit's share of the examples, by index, both in rising order.
+/// The examples of one fit and of its test, by index, both in rising order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fold {
-    /// What the fit sees.
+    /// The examples that are fitted.
     pub training: Vec<usize>,
-    /// What it is tested on.
+    /// The examples that the fit is tested on.
     pub held_out: Vec<usize>,
 }
 
@@ -94,7 +95,7 @@ impl ExampleSet {
     /// Checks that every example has the rest mesh's vertices and the skeleton's bones.
     ///
     /// # Errors
-    /// The first [`ExampleError`] found, by name of the example.
+    /// The first [`ExampleError`] found; it names the example.
     pub fn new(
         rest: TriMesh,
         skeleton: Skeleton,
@@ -137,8 +138,8 @@ impl ExampleSet {
         })
     }
 
-    /// The same examples with another size: that of the drawn shape, where rest positions have another
-    /// ([`crate::Skin::size`]).
+    /// The same examples with another size: that of the drawn shape ([`crate::Skin::size`]), where rest positions have
+    /// a different one.
     ///
     /// # Panics
     /// When the size is not above 0.
@@ -148,8 +149,8 @@ impl ExampleSet {
         Self { size, ..self }
     }
 
-    /// What shares of the size are shares of, in model units: the diagonal of the rest mesh's box unless
-    /// [`Self::with_size`] said otherwise, and 1 for a mesh without extent.
+    /// The size of the model, in model units, on which relative lengths are based: the diagonal of the rest mesh's box,
+    /// or the value of [`Self::with_size`]; 1 for a mesh without extent.
     pub fn size(&self) -> f64 {
         self.size
     }
@@ -170,7 +171,7 @@ impl ExampleSet {
         Ok(Self::new(self.rest, self.skeleton, self.examples)?.with_size(size))
     }
 
-    /// The factor that takes the examples to [unit size](unit_factor).
+    /// The factor that scales the examples to [unit size](unit_factor).
     pub(crate) fn unit_factor(&self) -> f64 {
         let meshes = self.examples.iter().map(|e| e.positions.as_slice());
         unit_factor(meshes.chain([self.rest.positions()]))
@@ -197,7 +198,8 @@ impl ExampleSet {
         })
     }
 
-    /// Radius of the smallest ball around the first example's mesh: the unit of `E_RMS`.
+    /// Radius of the smallest ball around the first example's mesh: the unit of length of `E_RMS` (root mean square
+    /// error of a coordinate, times 1000, with the model scaled to a radius of 1).
     pub fn unit_ball_radius(&self) -> f64 {
         self.unit_ball_radius
     }
@@ -252,7 +254,7 @@ impl ExampleSet {
         if folds.is_empty() || folds.iter().any(|fold| fold.training.is_empty()) {
             return Err(ExampleError::Split {
                 problem: format!(
-                    "of {count} examples none would be left to fit: hold out fewer, or give more"
+                    "of {count} examples, none would be left to fit: hold out fewer, or give more examples"
                 ),
             });
         }

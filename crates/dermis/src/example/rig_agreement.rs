@@ -1,10 +1,10 @@
-//! Whether a skeleton's poses are poses of the meshes beside them, in one unit and the same axes.
+//! Checks whether a skeleton and the meshes posed with it have the same unit of length and the same axes.
 //!
-//! A vertex near the middle of a limb follows one bone nearly rigidly. So the bone that comes nearest to a
-//! vertex in an example is near, if skeleton and meshes belong together; what it misses by is small against
-//! the size. A skeleton in another unit, or with other axes, throws vertices far away, and the same skeleton
-//! scaled or turned as it should be does not: only when such a one is much better is there a mismatch. A
-//! skeleton that is merely poor, or of which nothing moves, has none that is better.
+//! A vertex near the middle of a limb follows one bone nearly rigidly. So if skeleton and meshes belong together, in
+//! every example the position predicted by the best bone is close to the vertex, compared with the size. A skeleton in
+//! another unit, or with other axes, predicts positions far away, while the same skeleton, scaled or turned correctly,
+//! does not. A mismatch is reported only when a scaled or turned skeleton is much better. If a skeleton is merely poor,
+//! or does not move, scaling or turning it makes no great difference.
 
 use glam::{DAffine3, DQuat, DVec3};
 
@@ -12,30 +12,30 @@ use super::ExampleSet;
 use crate::mesh::{Aabb, Upright, nearest_unit};
 use crate::par;
 
-/// A skeleton that misses by less than this share of the size is taken as it is.
+/// Below this mean distance, as a share of the size, a skeleton counts as correct.
 const MISSES: f64 = 0.01;
-/// How many times nearer another must be.
+/// How many times nearer the scaled or turned skeleton must be.
 ///
-/// Of bodies, a hand, tubes and a shirt with their own skeletons, the best of the others is at most 0.72 times as
-/// near, the hand's. With the skeleton in another unit the right one is at least 1.45 times nearer (a hand, whose
-/// fingers move little) and up to 70 times (a body); with other axes at least 2.0 times.
+/// With their own skeletons (bodies, a hand, tubes and a shirt) the best alternative is at most 0.72 times as near, for
+/// the hand. With the skeleton in another unit the correct one is at least 1.45 times nearer (a hand, whose fingers
+/// move little) and up to 70 times (a body); with other axes at least 2.0 times.
 const MUCH_BETTER: f64 = 1.8;
-/// The same where joints that fill next to nothing of the mesh, or stand far outside, say so too.
+/// The same, when in addition the joints fill hardly any of the mesh or reach far outside it.
 const BETTER: f64 = 1.2;
-/// Shares of the mesh's diagonal that joints fill, beyond which a skeleton is looked at twice.
+/// The usual extent of the joints, as a share of the mesh's diagonal; outside this range [`BETTER`] is enough.
 const FILLS: std::ops::Range<f64> = 0.05..10.0;
-/// Vertices and examples that are looked at.
+/// At most this many vertices and examples are used.
 const MOST_VERTICES: usize = 300;
 const MOST_EXAMPLES: usize = 8;
 
-/// How meshes differ from the space of a skeleton.
+/// How the space of the meshes differs from that of the skeleton.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RigMismatch {
     /// How many times as large the meshes are; 1 for the same unit.
     pub scale: f64,
-    /// Which axes the meshes have, where those of the skeleton are others.
+    /// The axes of the meshes, when they differ from those of the skeleton.
     pub upright: Option<Upright>,
-    /// How far the nearest bone is from a vertex, as a share of the size.
+    /// Root mean square distance of a vertex from where the best bone takes it, as a share of the size.
     pub misses: f64,
     /// The same for the skeleton in the meshes' unit and axes.
     pub would_miss: f64,
@@ -54,7 +54,7 @@ pub fn find_rig_mismatch(set: &ExampleSet) -> Option<RigMismatch> {
         .flat_map(|&scale| turns.map(|turn| (scale, turn)))
         .collect();
     let missed = par::map(spaces.len(), |n| sample.misses(&rig_from_mesh(spaces[n])));
-    // The first of those as good: the same unit and axes come first.
+    // Among equally good ones, the first is taken: the same unit and axes come first.
     let (would_miss, &(scale, upright)) =
         (missed.into_iter().zip(&spaces)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let stands_out =
@@ -68,7 +68,7 @@ pub fn find_rig_mismatch(set: &ExampleSet) -> Option<RigMismatch> {
     })
 }
 
-/// Takes points of meshes that are `scale` times as large, and turned, into the space of the skeleton.
+/// Takes points of meshes that are `scale` times as large, and turned, to the space of the skeleton.
 fn rig_from_mesh((scale, upright): (f64, Option<Upright>)) -> DAffine3 {
     let quarter = std::f64::consts::FRAC_PI_2;
     let turn = match upright {
@@ -79,13 +79,13 @@ fn rig_from_mesh((scale, upright): (f64, Option<Upright>)) -> DAffine3 {
     DAffine3::from_scale_rotation_translation(DVec3::splat(1.0 / scale), turn, DVec3::ZERO)
 }
 
-/// A few vertices in a few examples, with the matrices of the bones there.
+/// A few vertices in a few examples, with the matrices of the bones in these.
 struct Sample {
     rest: Vec<DVec3>,
     /// Matrices and positions of each example.
     posed: Vec<(Vec<DAffine3>, Vec<DVec3>)>,
     size: f64,
-    /// Diagonal of the box around the joints at rest, over that of the mesh.
+    /// Diagonal of the box around the joints at rest, divided by that of the mesh.
     joints: f64,
 }
 
@@ -113,7 +113,7 @@ impl Sample {
             .map(|bone| bone.bone_from_rest.inverse().translation)
             .filter(|joint| joint.is_finite())
             .collect();
-        // Meshes, not the rest mesh: bind matrices may scale that.
+        // From the examples rather than the rest mesh, which bind matrices may scale.
         let size = Aabb::of(&set.examples()[0].positions)?.diagonal();
         Some(Self {
             rest: chosen.iter().map(|&i| all[i]).collect(),
@@ -124,7 +124,7 @@ impl Sample {
         })
     }
 
-    /// Ratios of units, and what makes the joints fill the mesh: the same unit first.
+    /// The scales to try: the same unit first, ratios of units, and the scale that makes the joints fill the mesh.
     fn scales(&self) -> Vec<f64> {
         let units = [10.0, 12.0, 30.48, 39.370_08, 100.0, 1000.0, 2.54, 3.280_84];
         let mut scales = vec![1.0];
@@ -137,7 +137,7 @@ impl Sample {
         scales
     }
 
-    /// Root-mean-square distance of vertices from the bone that comes nearest, as a share of the size.
+    /// Root mean square distance of vertices from where the best bone takes them, as a share of the size.
     fn misses(&self, rig_from_mesh: &DAffine3) -> f64 {
         let mesh_from_rig = rig_from_mesh.inverse();
         let (mut sum, mut count) = (0.0, 0);
@@ -163,7 +163,7 @@ mod tests {
     use crate::rig::Similarity;
     use crate::synth::{TubeOptions, arm, tube};
 
-    /// The skeleton and poses of a set in another space, and the meshes as they were.
+    /// The set with its skeleton and poses moved to another space, and unchanged meshes.
     fn with_rig_moved(set: &ExampleSet, by: &Similarity) -> ExampleSet {
         let examples = set.examples().iter().cloned().map(|mut example| {
             example.pose = by.pose(set.skeleton(), &example.pose);
@@ -173,7 +173,7 @@ mod tests {
         ExampleSet::new(set.rest().clone(), skeleton, examples.collect()).expect("as before")
     }
 
-    /// A tube away from the origin, about which scaling and turning would change little.
+    /// A tube away from the origin: near it, scaling and turning would change little.
     fn standing_tube() -> ExampleSet {
         let set = tube(&TubeOptions::default()).examples;
         let up = Similarity::new(1.0, DQuat::from_rotation_z(1.3), DVec3::new(0.3, 1.0, 0.2));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skeleton_fits_its_own_meshes() {
+    fn a_skeleton_has_no_mismatch_with_its_own_meshes() {
         assert_eq!(find_rig_mismatch(&standing_tube()), None, "a tube");
         assert_eq!(
             find_rig_mismatch(&arm(&Default::default()).examples),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skeleton_in_another_unit_or_with_other_axes_is_named() {
+    fn another_unit_or_other_axes_of_a_skeleton_are_detected() {
         let set = standing_tube();
         let quarter = std::f64::consts::FRAC_PI_2;
         for (scale, turn, upright) in [

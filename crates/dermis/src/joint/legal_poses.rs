@@ -1,4 +1,4 @@
-//! Poses drawn from joint limits: to see how tight a bound is, and to test that it holds.
+//! Random poses within joint limits, to measure how tight a bound is and to test that it holds.
 
 use std::f64::consts::PI;
 
@@ -8,11 +8,11 @@ use super::{JointLimits, TurnLimits};
 use crate::math::Random;
 use crate::rig::{Pose, RigError, Skeleton};
 
-/// An endless list of legal poses; the same seed gives the same list.
+/// An endless sequence of legal poses; the same seed gives the same sequence.
 ///
-/// Joints are drawn one by one. With probability `extreme_share` a joint goes to an end of its range
-/// and is otherwise spread evenly over it, as [`expected_rotation`](crate::metric::expected_rotation)
-/// describes. Poses that use a bound up are those in which many joints are at their ends.
+/// Joints are drawn one by one. With probability `extreme_share` a joint goes to an end of its range and is otherwise
+/// uniform over it, as [`expected_rotation`](crate::metric::expected_rotation) describes. A bound is nearly reached in
+/// poses in which many joints are at the ends of their ranges.
 #[derive(Debug, Clone)]
 pub struct LegalPoses {
     limits: Vec<JointLimits>,
@@ -86,7 +86,7 @@ fn stretch(joint: &JointLimits, extreme: bool, random: &mut Random) -> DMat3 {
     frame * DMat3::from_diagonal(factors) * frame.transpose()
 }
 
-/// A rotation within limits, spread evenly.
+/// A random rotation within limits, uniformly distributed.
 pub(crate) fn sample_turn(limits: &TurnLimits, random: &mut Random) -> DQuat {
     match *limits {
         TurnLimits::Free => random.rotation(),
@@ -132,7 +132,7 @@ pub(crate) fn sample_turn(limits: &TurnLimits, random: &mut Random) -> DQuat {
     }
 }
 
-/// A rotation at an end of its range.
+/// A random rotation at an end of its range.
 fn extreme_turn(limits: &TurnLimits, random: &mut Random) -> DQuat {
     let mut end = |low: f64, high: f64| [low, high][usize::from(random.unit() < 0.5)];
     match *limits {

@@ -1,4 +1,4 @@
-//! How far a joint leaves its limits.
+//! How far a joint exceeds its limits.
 
 use std::f64::consts::{PI, TAU};
 
@@ -7,19 +7,19 @@ use glam::{DAffine3, DQuat, DVec3};
 use super::limits::rotation_and_scales;
 use super::{JointLimits, TurnLimits};
 
-/// By how much a joint's matrix is outside its limits; zeros within them, or rounding.
+/// By how much a joint's matrix exceeds its limits; 0, up to rounding, within them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LimitExcess {
-    /// What the turn is beyond, in radians: for a ball joint the larger of swing and twist.
+    /// The excess of the turn, in radians: for a ball joint the larger of swing and twist.
     pub turn_rad: f64,
-    /// What the translation is beyond, in model units.
+    /// The excess of the translation, in model units.
     pub slide: f64,
-    /// What the smallest or largest stretch is beyond.
+    /// The excess of the smallest or largest stretch.
     pub stretch: f64,
 }
 
 impl JointLimits {
-    /// How far a matrix of the joint leaves the limits.
+    /// How far a matrix of the joint exceeds the limits.
     pub fn excess(&self, parent_from_bone: &DAffine3) -> LimitExcess {
         let (rotation, [least, most]) = rotation_and_scales(&parent_from_bone.matrix3);
         let away = parent_from_bone.translation.distance(self.translation);
@@ -48,7 +48,7 @@ impl TurnLimits {
                 wobble_rad,
                 ..
             } => {
-                // The turn about the axis that leaves least for the wobble.
+                // The turn about the axis that makes the wobble smallest.
                 let axis = axis.normalize();
                 let about = into_range(twist_about(turn, axis), min_rad, max_rad);
                 let rest = turn * DQuat::from_axis_angle(axis, -about);
@@ -92,7 +92,7 @@ fn twist_about(turn: DQuat, axis: DVec3) -> f64 {
     }
 }
 
-/// The angle of a range that is nearest to another, whole turns aside.
+/// The angle of a range that is nearest to another, up to whole turns.
 fn into_range(angle: f64, min: f64, max: f64) -> f64 {
     let clamped = [angle, angle - TAU, angle + TAU].map(|a| (a.clamp(min, max), a));
     let [first, rest @ ..] = clamped;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn legal_turns_leave_no_limit() {
+    fn legal_turns_do_not_exceed_their_limits() {
         let mut random = Random::new(4);
         for turn in kinds() {
             for _ in 0..2000 {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_a_limit_is_told() {
+    fn the_excess_beyond_a_limit_is_measured() {
         let [_, hinge, cone, ball] = kinds();
         let about = |axis, angle| DQuat::from_axis_angle(axis, angle);
         let center = cone.center().expect("a cone has a middle");

@@ -1,9 +1,8 @@
-//! Where a joint may put its bone: the legal poses.
+//! Joint limits: the transforms that a joint may give its bone.
 //!
-//! Bounds that hold in every pose need to know which poses there are. A joint's matrix is a
-//! translation out of a ball, times a rotation out of a set that people can describe (a hinge's
-//! range, a cone, swing and twist), times a symmetric stretch. Joints are legal one by one: every
-//! combination of legal joints is a legal pose.
+//! Bounds that hold in every pose need to know which poses are possible. A joint's matrix is a translation within a
+//! ball, times a rotation from a set that people can describe (a hinge's range, a cone, swing and twist), times a
+//! symmetric stretch. Joints are independent: every combination of legal joints is a legal pose.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -15,8 +14,8 @@ use crate::rig::{BoneId, RigError, Skeleton};
 
 /// The matrices that a joint may take.
 ///
-/// `L = T(t) · R · K` with `|t − translation| ≤ translation_radius`, `R` out of [`TurnLimits`], and a
-/// symmetric `K` whose eigenvalues lie in `scale_range`.
+/// `L = T(t) · R · K` with `|t − translation| ≤ translation_radius`, `R` within [`TurnLimits`], and a symmetric `K`
+/// whose eigenvalues lie in `scale_range`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JointLimits {
@@ -29,7 +28,7 @@ pub struct JointLimits {
     pub translation_radius: f64,
     /// How the joint may turn.
     pub turn: TurnLimits,
-    /// Smallest and largest stretch; 1 and 1 for a rigid bone, negative where it may be mirrored.
+    /// Smallest and largest stretch; 1 and 1 for a rigid bone, negative where it may mirror.
     #[serde(default = "unit_scale")]
     pub scale_range: [f64; 2],
 }
@@ -46,7 +45,7 @@ pub enum TurnLimits {
     /// `Q` is a turn by `min_rad` to `max_rad` about `axis`, then by at most `wobble_rad` about any.
     #[serde(rename_all = "camelCase")]
     Hinge {
-        /// The rotation that angles are counted from.
+        /// The rotation from which angles are counted.
         center: DQuat,
         /// Unit axis in the bone's frame.
         axis: DVec3,
@@ -54,7 +53,7 @@ pub enum TurnLimits {
         min_rad: f64,
         /// Largest angle, in radians; at least `min_rad`.
         max_rad: f64,
-        /// How far a turn may leave the axis, in radians: hinges of real motion are none exactly.
+        /// How far a turn may leave the axis, in radians: in real motion no hinge is exact.
         #[serde(default)]
         wobble_rad: f64,
     },
@@ -88,7 +87,7 @@ fn unit_scale() -> [f64; 2] {
 }
 
 impl JointLimits {
-    /// A joint that stays where it is.
+    /// A joint that does not move.
     pub fn fixed(bone: BoneId, parent_from_bone: &DAffine3) -> Self {
         let (rotation, scale_range) = rotation_and_scales(&parent_from_bone.matrix3);
         Self {
@@ -103,7 +102,7 @@ impl JointLimits {
         }
     }
 
-    /// A joint that turns every way about where it is.
+    /// A joint that may turn in any way, at its current place.
     pub fn free(bone: BoneId, parent_from_bone: &DAffine3) -> Self {
         Self {
             turn: TurnLimits::Free,
@@ -111,11 +110,11 @@ impl JointLimits {
         }
     }
 
-    /// Limits that hold all poses over which statistics were taken.
+    /// Limits that contain all poses from which statistics were taken.
     ///
-    /// A hinge keeps its range and the wobble that [`Hinge`](super::Hinge) allows; every other joint
-    /// gets the cone about its mean rotation. No translation is farther from the mean than the root of
-    /// the sum of all squared distances, when the largest was not kept.
+    /// A hinge keeps its range and the wobble that [`Hinge`](super::Hinge) allows; every other joint gets the cone
+    /// about its mean rotation. When the largest distance of a translation from the mean is unknown, the root of the
+    /// sum of all squared distances is an upper bound of it.
     pub fn from_statistics(seen: &JointStatistics) -> Self {
         let center = seen.mean_rotation;
         let turn = match &seen.hinge {
@@ -124,7 +123,7 @@ impl JointLimits {
                 axis: hinge.axis,
                 min_rad: hinge.min_rad,
                 max_rad: hinge.max_rad,
-                // exp is a contraction: rotation vectors this far apart are turns no farther apart.
+                // exp is a contraction: turns are no farther apart than their rotation vectors.
                 wobble_rad: HINGE_TOLERANCE * seen.max_angle_rad,
             },
             None => TurnLimits::Cone {
@@ -141,7 +140,7 @@ impl JointLimits {
             turn,
             scale_range: match seen.mirrored {
                 false => [least, most],
-                // A mirrored matrix is a rotation times a stretch with one negative factor, the least.
+                // A mirrored matrix is a rotation times a stretch with one negative factor, the smallest.
                 true => [-most, most],
             },
         }
@@ -230,7 +229,7 @@ impl TurnLimits {
         }
     }
 
-    /// No legal turn from `center` is by a larger angle, in radians.
+    /// An upper bound for the angle of legal turns from `center`, in radians.
     pub fn largest_angle_rad(&self) -> f64 {
         use std::f64::consts::PI;
         let angle = match *self {
@@ -242,7 +241,7 @@ impl TurnLimits {
                 ..
             } => min_rad.abs().max(max_rad.abs()) + wobble_rad,
             Self::Cone { max_angle_rad, .. } => max_angle_rad,
-            // Angles of turns after each other add up at most.
+            // Angles of successive turns add up at most.
             Self::SwingTwist {
                 max_swing_rad,
                 min_twist_rad,
@@ -254,7 +253,7 @@ impl TurnLimits {
     }
 }
 
-/// Any rotation of every bone about its place in the default pose: all that a skeleton alone says.
+/// Every bone may turn in any way about its place in the default pose: the widest limits, known from a skeleton alone.
 pub fn free_joints(skeleton: &Skeleton) -> Vec<JointLimits> {
     let pose = skeleton.default_pose();
     (skeleton.ids().zip(&pose.parent_from_bone))
@@ -262,7 +261,7 @@ pub fn free_joints(skeleton: &Skeleton) -> Vec<JointLimits> {
         .collect()
 }
 
-/// `R` and the range of `K` of `A = R K`, the nearest rotation and a symmetric rest.
+/// `R` and the range of `K` in `A = R K`, with the nearest rotation `R` and a symmetric `K`.
 pub(crate) fn rotation_and_scales(matrix: &DMat3) -> (DQuat, [f64; 2]) {
     let rotation = nearest_rotation(*matrix);
     let stretch = rotation.transpose() * *matrix;
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_become_limits_that_hold_what_was_seen() {
+    fn limits_from_statistics_contain_the_given_poses() {
         let skeleton = Skeleton::from_rest_frames([("root".to_owned(), None, DAffine3::IDENTITY)])
             .expect("one bone");
         let poses: Vec<Pose> = (0..7)
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_out_of_order_are_refused_by_bone() {
+    fn invalid_limits_are_refused_with_the_number_of_the_bone() {
         let good = JointLimits::free(BoneId(3), &DAffine3::IDENTITY);
         let bad = [
             JointLimits {

@@ -1,4 +1,4 @@
-//! Joints: what they do in motions, what they may do, and poses within that.
+//! Joints: how they move in given poses (statistics), how they may move (limits), and random poses within the limits.
 
 mod legal_poses;
 mod limit_excess;

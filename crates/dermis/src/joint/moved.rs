@@ -1,4 +1,4 @@
-//! What is known of joints, of a character that is moved as a whole.
+//! Joint statistics and limits of a character that is moved, turned or scaled as a whole.
 
 use glam::DQuat;
 

@@ -1,9 +1,8 @@
-//! How far each joint went in the poses that were seen.
+//! How far each joint moves in given poses.
 //!
-//! What a skeleton does in its training poses is what a model of its motion has to go by: expected
-//! matrices for distances between deformed points, limits for bounds (\[Merry07\] §3). A joint's
-//! turns are described about their mean rotation, as rotation vectors (axis times angle), which has
-//! no trouble as long as no turn is half a turn away from the mean.
+//! The training poses of a skeleton give a model of its motion: expected matrices for distances between deformed
+//! points, limits for bounds (\[Merry07\] §3). A joint's turns are described relative to their mean rotation, as
+//! rotation vectors (axis times angle); this works as long as every turn is less than half a turn away from the mean.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -17,9 +16,9 @@ use crate::rig::{BoneId, Pose, Skeleton};
 pub struct JointStatistics {
     /// The bone that the joint moves in its parent.
     pub bone: BoneId,
-    /// How many poses were seen.
+    /// How many poses were used.
     pub pose_count: usize,
-    /// `E[L]`, entry by entry: no rotation unless the joint never turns.
+    /// `E[L]`, entry by entry; a rotation only if the joint never turns.
     pub mean_parent_from_bone: DAffine3,
     /// Root-mean-square distance of the joint's translation from its mean, in model units: 0 for a
     /// joint that turns in place.
@@ -28,13 +27,13 @@ pub struct JointStatistics {
     /// before version 4 of the format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub translation_radius: Option<f64>,
-    /// `E[lin(L)ᵀ lin(L)]`; left out where it is the identity, as of a joint that only turns.
+    /// `E[lin(L)ᵀ lin(L)]`; left out where it is the identity, as for a joint that only turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linear_square: Option<DMat3>,
-    /// Whether some matrix mirrors.
+    /// Whether any of the matrices mirrors.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mirrored: bool,
-    /// The rotation in the middle of those seen: rotation vectors from it sum to zero.
+    /// The mean of the rotations: rotation vectors from it sum to zero.
     pub mean_rotation: DQuat,
     /// Smallest rotation vector from the mean rotation, axis by axis of the bone, in radians.
     pub rotation_min_rad: DVec3,
@@ -42,10 +41,10 @@ pub struct JointStatistics {
     pub rotation_max_rad: DVec3,
     /// Largest angle from the mean rotation, in radians.
     pub max_angle_rad: f64,
-    /// The axis that the joint turns about, when it turns about one only.
+    /// The axis about which the joint turns, when it turns about one axis only.
     ///
-    /// No rotation vector leaves the axis by more than a twentieth of the largest (3° for a range of
-    /// ±60°). At least three poses are asked for: any two turns have one axis between them.
+    /// No rotation vector leaves the axis by more than a twentieth of the largest (3° for a range of ±60°). At least
+    /// three poses are needed: any two turns differ by a turn about one axis.
     pub hinge: Option<Hinge>,
     /// Smallest and largest scale of the joint's matrix along any direction.
     pub scale_range: [f64; 2],
@@ -63,18 +62,18 @@ pub struct Hinge {
     pub max_rad: f64,
 }
 
-/// Farthest that a rotation vector may leave a hinge's axis, over the largest rotation vector.
+/// The largest distance of a rotation vector from a hinge's axis, as a share of the largest rotation vector.
 pub(super) const HINGE_TOLERANCE: f64 = 0.05;
-/// A joint that turns less, in radians, is taken for still: single-precision poses differ by this.
+/// A joint that turns less than this, in radians, counts as still: rounding to single precision can cause as much.
 const STILL_RAD: f64 = 1e-4;
 
-/// Mean squares of scales this near to 1 are those of a joint that only turns, but for rounding.
+/// Mean squares of scales this near to 1 count as those of a joint that only turns.
 const RIGID: f64 = 1e-5;
 
 /// The statistics of every joint over some poses, in the order of the bones.
 ///
-/// A pose may leave out bones at the end (those that are derived); it does not count for them. A
-/// joint that no pose shows is left out, so without poses the list is empty.
+/// A pose may leave out bones at the end (the derived ones); it does not count for them. A joint that is in no pose is
+/// left out, so without poses the list is empty.
 ///
 /// ```
 /// use dermis::joint::joint_statistics;
@@ -157,8 +156,8 @@ fn largest(vectors: &[DVec3]) -> f64 {
 
 /// The rotation from which rotation vectors sum to zero.
 ///
-/// Begins at the normalised sum of quaternions, signs chosen against the first, and steps by the
-/// mean rotation vector, which converges fast when the rotations lie within half a turn of it.
+/// Starts from the normalised sum of quaternions, with signs matched to the first, and steps by the mean rotation
+/// vector. This converges fast when all rotations lie within half a turn of the mean.
 fn mean_rotation(rotations: &[DQuat]) -> DQuat {
     const MAX_STEPS: usize = 50;
     let zero = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
@@ -184,7 +183,7 @@ fn mean_rotation(rotations: &[DQuat]) -> DQuat {
     mean
 }
 
-/// Each rotation as seen from a mean one, in the bone's frame; of at most half a turn.
+/// Each rotation relative to a mean one, in the bone's frame; at most half a turn.
 fn rotation_vectors(mean: DQuat, rotations: &[DQuat]) -> Vec<DVec3> {
     rotations
         .iter()
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ball_joint_is_no_hinge_and_has_its_extremes() {
+    fn a_ball_joint_is_no_hinge_and_keeps_its_extremes() {
         let ball = seen((0..60).map(|k| {
             let phase = |step: f64| (step * k as f64).sin();
             let turn = DVec3::new(0.8 * phase(1.1), 0.5 * phase(2.3), 0.3 * phase(3.7));
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wobble_within_the_tolerance_leaves_a_hinge_a_hinge() {
+    fn a_hinge_may_wobble_within_the_tolerance() {
         let wobbling = |wobble: f64| {
             seen((0..20).map(|k| {
                 let t = 0.1 * k as f64;
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn scale_slide_and_mean_matrix_are_those_seen() {
+    fn scale_slide_and_mean_matrix_are_those_of_the_poses() {
         let scaled = |s: f64, x: f64| {
             DAffine3::from_scale_rotation_translation(
                 DVec3::new(1.0, s, 1.0),
@@ -363,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_still_joint_and_no_poses_are_no_trouble() {
+    fn a_still_joint_has_no_turn_and_no_poses_give_no_statistics() {
         let still = seen([turned(DQuat::from_rotation_x(1.0)); 4]);
         assert!(
             still.hinge.is_none() && still.max_angle_rad < 1e-9,
@@ -373,7 +372,7 @@ mod tests {
             .expect("one bone");
         assert!(
             joint_statistics(&skeleton, &[]).is_empty(),
-            "nothing was seen"
+            "no poses were given"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Rotations as vectors, on the branch that one asks for.
+//! Rotations as vectors, on a branch that the caller chooses.
 
 use std::f64::consts::TAU;
 
@@ -10,10 +10,10 @@ pub(crate) fn rotation_vector(rotation: &DMat3) -> DVec3 {
     (if q.w < 0.0 { -q } else { q }).to_scaled_axis()
 }
 
-/// Of all vectors that are the same rotation, the one nearest to `middle`.
+/// The vector nearest to `middle` among all vectors of the same rotation.
 ///
-/// They are `n (φ + 2πm)` for a turn by `φ` about `n`: a joint that goes to 240° comes out at 240° and
-/// not at −120° when `middle` is half-way. A turn of 0 has any axis; it takes that of `middle`.
+/// Those vectors are `n (φ + 2πm)` for a turn by `φ` about `n`: with `middle` near 240°, a joint that turns to 240°
+/// gives 240° rather than −120°. A turn of 0 has no axis of its own and takes that of `middle`.
 pub(crate) fn nearest_branch(vector: DVec3, middle: DVec3) -> DVec3 {
     let (axis, angle) = match vector.length() {
         angle if angle > 1e-9 => (vector / angle, angle),
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_comes_out_on_the_side_of_the_middle() {
+    fn the_vector_nearest_to_the_middle_is_found() {
         let axis = DVec3::new(0.6, -0.64, 0.48);
         for angle in [-3.0, 0.0, 1.0, 3.0, 3.3, 4.5, 6.0, TAU, 7.0] {
             let turned = DMat3::from_axis_angle(axis, angle);
@@ -45,6 +45,10 @@ mod tests {
             );
         }
         let short = DVec3::new(0.0, 0.0, 0.9 * PI);
-        assert_eq!(nearest_branch(short, DVec3::ZERO), short, "left as it is");
+        assert_eq!(
+            nearest_branch(short, DVec3::ZERO),
+            short,
+            "the shortest vector stays"
+        );
     }
 }

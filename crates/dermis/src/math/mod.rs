@@ -1,5 +1,5 @@
-//! What glam lacks: the rotation nearest to a matrix, its singular values, rotations as vectors, and the
-//! rigid motion nearest to point pairs; numbers that look random; safe units of length.
+//! Mathematics that glam lacks: the rotation nearest to a matrix, singular values, rotations as vectors, the rigid
+//! motion nearest to point pairs; repeatable random numbers; units of length without overflow.
 
 mod log_map;
 mod orthogonal_columns;

@@ -2,33 +2,32 @@
 
 use glam::DMat3;
 
-/// A matrix whose columns were turned among themselves: `given × turn = columns`.
+/// A matrix whose columns were rotated among themselves: `given × turn = columns`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OrthogonalColumns {
-    /// Perpendicular columns; their lengths are the singular values, in no order.
+    /// Perpendicular columns; their lengths are the singular values, unsorted.
     pub(crate) columns: DMat3,
-    /// The rotation that made them so; its columns are the right singular vectors.
+    /// The rotation that makes them perpendicular; its columns are the right singular vectors.
     pub(crate) turn: DMat3,
 }
 
 /// Turns columns into each other until all pairs are perpendicular (one-sided Jacobi, \[Hestenes58\]).
 ///
-/// No step turns by more than 45°, and a pair whose `|a · b|` is at most `tolerance` times the
-/// longer of the two is left alone. So columns that are perpendicular already stay as they are, and
-/// nearly perpendicular ones of different lengths move little: given the answer of a similar matrix
-/// as a start, the answer stays near. Tiny singular values are as exact, relative to themselves, as
-/// large ones.
+/// No step turns by more than 45°, and a pair whose `|a · b|` is at most `tolerance` times the longer of the two is
+/// left alone. So columns that are already perpendicular do not change, and nearly perpendicular ones of different
+/// lengths change little: started from the result for a similar matrix, the result stays near it. Small singular values
+/// have the same relative accuracy as large ones.
 pub(crate) fn orthogonal_columns(given: DMat3, tolerance: f64) -> OrthogonalColumns {
     let mut a = given;
     let mut turn = DMat3::IDENTITY;
-    // Convergence is quadratic: five or six sweeps reach rounding from anywhere.
+    // Convergence is quadratic: five or six sweeps reach rounding from any start.
     for _ in 0..16 {
         let mut changed = false;
         for (p, q) in [(0, 1), (0, 2), (1, 2)] {
             let (x, y) = (a.col(p), a.col(q));
             let (x2, y2, xy) = (x.length_squared(), y.length_squared(), x.dot(y));
             let longer = x2.max(y2).sqrt();
-            // What rounding leaves between perpendicular columns is no reason to turn on.
+            // Columns that are perpendicular up to rounding must not turn.
             if xy.abs() <= (tolerance * longer).max(4.0 * f64::EPSILON * (x2 * y2).sqrt()) {
                 continue;
             }

@@ -4,10 +4,9 @@ use glam::{DMat3, DQuat};
 
 /// The rotation `R` that makes `trace(Rᵀ M)` largest: the rotation part of a polar decomposition.
 ///
-/// Found as the leading eigenvector of Horn's 4×4 quaternion matrix (\[Horn87\] §4), which never
-/// gives a reflection: where the orthogonal factor of `M` would be one, the direction of the
-/// smallest singular value is flipped, as \[Merry07\] §4.1.4 asks for. A matrix of rank one or zero
-/// leaves the rotation open; one of the best is returned.
+/// Found as the leading eigenvector of Horn's 4×4 quaternion matrix (\[Horn87\] §4), which never gives a reflection:
+/// where the orthogonal factor of `M` would be one, the direction of the smallest singular value is flipped, as
+/// \[Merry07\] §4.1.4 asks for. A matrix of rank one or zero has several best rotations; one of them is returned.
 pub(crate) fn nearest_rotation(m: DMat3) -> DMat3 {
     let largest = m
         .to_cols_array()
@@ -38,7 +37,7 @@ fn leading_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
     for (i, row) in vectors.iter_mut().enumerate() {
         row[i] = 1.0;
     }
-    // Convergence is quadratic: five or six sweeps reach rounding from anywhere.
+    // Convergence is quadratic: five or six sweeps reach rounding from any start.
     for _ in 0..12 {
         let off: f64 = (0..4)
             .flat_map(|p| (p + 1..4).map(move |q| (p, q)))
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gives_no_turn() {
+    fn the_zero_matrix_gives_the_identity() {
         assert_eq!(
             nearest_rotation(DMat3::ZERO),
             DMat3::IDENTITY,
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plane_of_points_leaves_no_doubt_about_the_turn() {
+    fn a_matrix_of_rank_two_still_determines_the_rotation() {
         let rotation = DMat3::from_rotation_y(2.0);
         let flat = rotation * DMat3::from_diagonal(DVec3::new(1.0, 1.0, 0.0));
         let found = nearest_rotation(flat);

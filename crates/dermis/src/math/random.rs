@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same on every machine.
+//! Pseudo-random numbers that are the same on every machine.
 
 use glam::{DQuat, DVec3};
 
@@ -19,7 +19,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to, and without, 1.
+    /// At least 0 and below 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next_bits() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -29,7 +29,7 @@ impl Random {
         low + (high - low) * self.unit()
     }
 
-    /// A unit vector, every direction alike.
+    /// A unit vector, uniform over all directions.
     pub(crate) fn direction(&mut self) -> DVec3 {
         let z = self.between(-1.0, 1.0);
         let (sin, cos) = self.between(0.0, std::f64::consts::TAU).sin_cos();
@@ -37,7 +37,7 @@ impl Random {
         DVec3::new(r * cos, r * sin, z)
     }
 
-    /// A rotation, every one alike (Shoemake's three numbers).
+    /// A rotation, uniform over all rotations (Shoemake's three numbers).
     pub(crate) fn rotation(&mut self) -> DQuat {
         let (u, v, w) = (self.unit(), self.unit(), self.unit());
         let (sin_v, cos_v) = (std::f64::consts::TAU * v).sin_cos();
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_directions_are_even() {
+    fn numbers_directions_and_rotations_are_uniform() {
         let mut random = Random::new(1);
         let count = 20_000;
         let mut sums = (0.0, DVec3::ZERO, DVec3::ZERO);

@@ -34,9 +34,9 @@ impl PointPairs {
         self.product += outer(weight * after, before);
     }
 
-    /// The motion that makes `Σ w |M before − after|²` least: centroids meet, and the turn is the
-    /// rotation nearest to the pairs' covariance (\[Merry07\] §4.1.4 goes by an affine fit and its
-    /// polar factor; this is the optimum that it approaches). Nothing added gives no motion.
+    /// The motion that makes `Σ w |M before − after|²` least: centroids meet, and the turn is the rotation nearest to
+    /// the pairs' covariance (\[Merry07\] §4.1.4 takes the polar factor of an affine fit, which approximates this
+    /// optimum). Without any pairs, the identity.
     ///
     /// Points should be near the origin compared with their spread, or digits are lost.
     pub(crate) fn rigid_motion(&self) -> DAffine3 {

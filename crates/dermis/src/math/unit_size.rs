@@ -1,19 +1,19 @@
-//! The unit of length that numbers are safest in.
+//! A unit of length in which squares of coordinates neither overflow nor underflow.
 
 use glam::DVec3;
 
-/// Where a model is further from the origin than this many times its size, its coordinates have few
-/// digits left that tell its vertices apart, and the distance counts as its size.
+/// A model further from the origin than this many times its size counts as having that distance as its size: its
+/// coordinates have few digits left that tell its vertices apart.
 const FAR: f64 = 1e12;
 
-/// The power of two that takes a model to about unit size: its meshes, multiplied by it, have a longest
-/// side of 1 to 2. 1 for meshes without any extent at the origin.
+/// The power of two that scales a model to about unit size: its meshes, multiplied by it, have a longest side of 1 to
+/// 2. 1 for meshes without extent at the origin.
 ///
-/// Squares and products of coordinates leave the range of a float when those are beyond 1e150 or
-/// below 1e-150, and much sooner where lengths are compared with constants or fourth powers occur. Fits work on the model
-/// multiplied by this number and divide what they found by it. Both are exact: a power of two changes
-/// no digit, so a model in other units of that kind gives the same result to the last bit. Models below 1e-301 or
-/// beyond 1e301 come as near to unit size as a factor can take them whose inverse is a float, too.
+/// Squares and products of coordinates leave the range of a float beyond 1e150 or below 1e-150, and much sooner where
+/// lengths are compared with constants or fourth powers occur. Fits work on the model multiplied by this number and
+/// divide their results by it. Both steps are exact: a power of two changes no digit, so a model in units that differ
+/// by a power of two gives the same result to the last bit. Models below 1e-301 or beyond 1e301 only come as near to
+/// unit size as a factor with a finite inverse allows.
 pub(crate) fn unit_factor<'a>(meshes: impl IntoIterator<Item = &'a [DVec3]>) -> f64 {
     let mut size = 0.0f64;
     for mesh in meshes {
@@ -23,7 +23,7 @@ pub(crate) fn unit_factor<'a>(meshes: impl IntoIterator<Item = &'a [DVec3]>) -> 
             max = max.max(*point);
         }
         if !mesh.is_empty() {
-            // Halves, because the whole may be more than a float holds.
+            // Halves, because the full difference may overflow.
             let half_side = (0.5 * max - 0.5 * min).max_element();
             let away = max.abs().max(min.abs()).max_element();
             size = size.max(half_side).max(away / FAR);
@@ -32,7 +32,7 @@ pub(crate) fn unit_factor<'a>(meshes: impl IntoIterator<Item = &'a [DVec3]>) -> 
     power_of_two_below(2.0 * size.min(f64::MAX / 4.0)).recip()
 }
 
-/// The largest power of two that is not above a number; 1 for 0. Its inverse is a float, too.
+/// The largest power of two that is not above a number; 1 for 0. Its inverse is finite.
 fn power_of_two_below(x: f64) -> f64 {
     if !(x > 0.0 && x.is_finite()) {
         return 1.0;
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_far_away_is_as_large_as_it_is_far() {
+    fn the_distance_of_a_model_far_away_counts_as_its_size() {
         let far = [DVec3::splat(1e300), DVec3::splat(1e300)];
         let factor = unit_factor([&far[..]]);
         assert!((factor * 1e300 / FAR) < 2.0, "{factor:e}");

@@ -1,51 +1,53 @@
-//! Whether shapes are shapes of a mesh, vertex by vertex: in its order, its unit and its axes.
+//! Whether shapes correspond to a mesh vertex by vertex: the same vertex order, unit of length and axes.
 //!
-//! Three signs are read, all from the triangles of the rest mesh:
+//! Three signs are measured, all from the triangles of the rest mesh:
 //!
-//! - **Order.** A deformation takes the edges around a vertex nearly as one matrix takes them, however much
-//!   it bends, stretches or squashes. Vertices of another order land anywhere, and no matrix does that.
-//!   What the best matrix leaves of the edges' squares is between 0 and 1; rings above one half are *torn*.
-//! - **Unit.** Another unit scales every edge alike, and in every shape alike. Squash and stretch does not.
-//! - **Axes.** A quarter turn about x takes a shape onto the rest mesh, where no shape was before.
+//! - **Order.** A deformation moves the edges around a vertex nearly as a single matrix would, however much it bends,
+//!   stretches or squashes. Vertices in another order land anywhere, which no matrix explains. The share of the edges'
+//!   squared lengths that the best matrix does not explain is between 0 and 1; rings (the edges around a vertex) above
+//!   one half are *torn*.
+//! - **Unit.** Another unit scales every edge by the same factor in every shape. Squash and stretch does not.
+//! - **Axes.** A quarter turn about x takes a shape onto the rest mesh, and without the turn no shape lies near it.
 //!
-//! The thresholds lie between what was measured on right sets (bodies, hands, tubes, cloth, horses, cats,
-//! faces and a wolf; 14 shapes of each) and on the same sets made wrong:
+//! The thresholds lie between values measured on correct sets (bodies, hands, tubes, cloth, horses, cats, faces and a
+//! wolf; 14 shapes of each) and on the same sets made wrong:
 //!
-//! | sign | worst right set | mildest wrong one | threshold |
+//! | sign | worst correct set | mildest wrong set | threshold |
 //! | --- | ---: | ---: | ---: |
 //! | share of torn rings | 0.008, a scanned face | 0.53 in another order; 0.19 with one vertex in twenty exchanged; 0.10 a face counted backwards | 0.05 |
 //! | median of edge ratios | 0.93 and 1.07 | 2.54, centimetres for inches | 4, or 1% about a ratio of units |
 //!
-//! What cannot be seen: an order that maps the surface onto itself, such as a regular tube counted from
-//! its other end; and point clouds, which have no edges.
+//! Not detected: an order that maps the surface onto itself, such as a regular tube counted from its other end; and any
+//! order of a point cloud, which has no edges.
 
 use glam::{DMat3, DVec3};
 
 use super::{Aabb, TriMesh};
 
-/// Rings that leave more than this of their edges' squares are torn.
+/// A ring is torn when the best matrix leaves more than this share of its edges' squares unexplained.
 const TORN: f64 = 0.5;
-/// More torn rings than this, as a share, are another order.
+/// A larger share of torn rings means another vertex order.
 const MOST_TORN: f64 = 0.05;
-/// Fewer neighbours span any shape: three edges always have a matrix.
+/// Vertices with fewer neighbours are left out: a matrix explains any three edges.
 const FEWEST_NEIGHBORS: usize = 5;
-/// Fewer rings than this say nothing.
+/// With fewer rings than this, no judgement is made.
 const FEWEST_RINGS: usize = 12;
-/// Rings that are looked at; spread over all vertices.
+/// At most this many rings are measured, evenly spread over the vertices.
 const MOST_RINGS: usize = 2000;
-/// Shapes that are looked at; spread over all shapes.
+/// At most this many shapes are measured, evenly spread.
 const MOST_SHAPES: usize = 24;
-/// Edges that are longer or shorter by this in every shape alike are in another unit.
+/// Edges longer or shorter by this factor, in every shape alike, mean another unit.
 const OTHER_UNIT: f64 = 4.0;
-/// How near a factor below that must be to a ratio of units to be taken for it: 3 is none.
+/// A smaller factor must be this near to a ratio of units to count as one; 3, for example, is no such ratio.
 const AT_UNIT: f64 = 0.01;
-/// How near a ratio of units is to what is meant by a factor.
+/// How near a factor must be to a ratio of units to be reported as that ratio.
 const NEAR_UNIT: f64 = 0.08;
-/// How far the factors of shapes may be apart to be one unit.
+/// The largest ratio between the factors of two shapes in one unit.
 const SAME_UNIT: f64 = 1.25;
-/// A turned shape lies on the rest mesh within this share of its size.
+/// A turned shape lies on the rest mesh when its distance is within this share of the size.
 const ON_REST: f64 = 0.03;
-/// No shape does unturned: the nearest is farther than this, and so many times as far as the turned one.
+/// Without the turn, the nearest shape must be farther from the rest mesh than this share of the size, and [`FARTHER`]
+/// times as far as the turned one.
 const OFF_REST: f64 = 0.05;
 const FARTHER: f64 = 3.0;
 
@@ -54,7 +56,7 @@ const UNITS: [f64; 9] = [
     2.54, 3.048, 3.280_84, 10.0, 12.0, 30.48, 39.370_08, 100.0, 1000.0,
 ];
 
-/// Which way is up in shapes, where it is another in their rest mesh.
+/// Which way is up in the shapes, when it differs from the rest mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Upright {
     /// Shapes are z up and their rest mesh is y up.
@@ -73,27 +75,27 @@ impl Upright {
     }
 }
 
-/// Why shapes cannot be shapes of a mesh.
+/// Why shapes do not correspond to a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mismatch {
-    /// The vertices are in another order, or of another mesh.
+    /// The vertices are in another order, or belong to another mesh.
     Order {
-        /// Share of vertices whose surroundings no matrix takes there, in the middle shape.
+        /// Share of torn vertices, whose edges no matrix explains; the median over shapes.
         torn: f64,
     },
-    /// The shapes have another unit, or other axes, or both.
+    /// The shapes have another unit, other axes, or both.
     Space {
         /// How many times as long edges are in the shapes; 1 for the same unit.
         scale: f64,
-        /// Which axes they have, when those are others.
+        /// The axes of the shapes, when they differ.
         upright: Option<Upright>,
     },
 }
 
-/// Finds why shapes cannot be shapes of a mesh; `None` when nothing says so.
+/// Finds why shapes do not correspond to a mesh; `None` when no sign speaks against it.
 ///
-/// Shapes that are the rest mesh itself have no vote. Time grows with the size of the mesh, but hardly
-/// with the number of shapes.
+/// Shapes equal to the rest mesh are ignored. Time grows with the size of the mesh, but hardly with the number of
+/// shapes.
 ///
 /// # Panics
 /// When a shape has fewer vertices than the mesh.
@@ -102,18 +104,20 @@ pub fn find_mismatch(rest: &TriMesh, shapes: &[&[DVec3]]) -> Option<Mismatch> {
     let moved: Vec<&[DVec3]> = shapes.iter().copied().filter(|s| *s != own).collect();
     let chosen = spread(moved.len(), MOST_SHAPES).map(|k| moved[k]);
     let rings = Rings::new(rest);
-    let seen: Vec<Seen> = chosen.filter_map(|shape| rings.see(own, shape)).collect();
-    if seen.is_empty() {
+    let measured: Vec<RingMeasures> = chosen
+        .filter_map(|shape| rings.measure(own, shape))
+        .collect();
+    if measured.is_empty() {
         return find_turn(own, &moved, 1.0).map(|upright| Mismatch::Space {
             scale: 1.0,
             upright: Some(upright),
         });
     }
-    let torn = middle(seen.iter().map(|s| s.torn).collect());
+    let torn = median(measured.iter().map(|s| s.torn).collect());
     if torn > MOST_TORN {
         return Some(Mismatch::Order { torn });
     }
-    let scale = other_unit(&seen).unwrap_or(1.0);
+    let scale = other_unit(&measured).unwrap_or(1.0);
     let upright = find_turn(own, &moved, scale);
     (scale != 1.0 || upright.is_some()).then_some(Mismatch::Space { scale, upright })
 }
@@ -128,21 +132,21 @@ pub fn nearest_unit(factor: f64) -> f64 {
         .unwrap_or(factor)
 }
 
-/// Numbers from 0 up to `count`, at most `most` of them, evenly spread.
+/// At most `most` numbers from 0 up to `count`, evenly spread.
 fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let taken = count.min(most);
     (0..taken).map(move |n| n * count / taken.max(1))
 }
 
-fn middle(mut numbers: Vec<f64>) -> f64 {
+fn median(mut numbers: Vec<f64>) -> f64 {
     let half = numbers.len() / 2;
     *numbers.select_nth_unstable_by(half, f64::total_cmp).1
 }
 
-/// What one shape shows of the surroundings of vertices.
-struct Seen {
+/// Measures of one shape over all rings.
+struct RingMeasures {
     torn: f64,
-    /// Median over edges of their length, over that at rest.
+    /// Median over edges of their length divided by their length at rest.
     scale: f64,
 }
 
@@ -164,8 +168,8 @@ impl Rings {
         }
     }
 
-    /// `None` when there is too little to see.
-    fn see(&self, rest: &[DVec3], shape: &[DVec3]) -> Option<Seen> {
+    /// `None` when there are too few rings.
+    fn measure(&self, rest: &[DVec3], shape: &[DVec3]) -> Option<RingMeasures> {
         let (mut torn, mut count) = (0, 0);
         let mut ratios = Vec::with_capacity(6 * self.rings.len());
         for (center, ring) in &self.rings {
@@ -174,26 +178,27 @@ impl Rings {
                 ring.iter().map(|&v| at[v as usize] - center).collect()
             };
             let (before, after) = (edges(rest), edges(shape));
-            let Some(left) = left_by_best_matrix(&before, &after) else {
+            let Some(unexplained) = unexplained_share(&before, &after) else {
                 continue;
             };
             count += 1;
-            torn += usize::from(left > TORN);
+            torn += usize::from(unexplained > TORN);
             let pairs = before.iter().zip(&after);
             let pairs = pairs.map(|(a, b)| (a.length(), b.length()));
             ratios.extend(pairs.filter(|(a, _)| *a > 0.0).map(|(a, b)| b / a));
         }
-        (count >= FEWEST_RINGS && !ratios.is_empty()).then(|| Seen {
+        (count >= FEWEST_RINGS && !ratios.is_empty()).then(|| RingMeasures {
             torn: torn as f64 / count as f64,
-            scale: middle(ratios),
+            scale: median(ratios),
         })
     }
 }
 
-/// What the matrix that takes some edges nearest to others leaves of the squares of those.
+/// The share of the squared lengths of the edges `after` that the best matrix from the edges `before` leaves
+/// unexplained.
 ///
-/// `None` where one side has no extent.
-fn left_by_best_matrix(before: &[DVec3], after: &[DVec3]) -> Option<f64> {
+/// `None` where all edges before or all edges after have no length.
+fn unexplained_share(before: &[DVec3], after: &[DVec3]) -> Option<f64> {
     let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
     let pairs = before.iter().zip(after);
     let (own, mixed) = pairs.fold((DMat3::ZERO, DMat3::ZERO), |(own, mixed), (a, b)| {
@@ -204,20 +209,22 @@ fn left_by_best_matrix(before: &[DVec3], after: &[DVec3]) -> Option<f64> {
     if !(at_rest > 0.0 && there > 0.0 && (at_rest * there).is_finite()) {
         return None;
     }
-    // Rings are nearly flat, and what lifts them off the plane must not turn into a large matrix.
+    // Rings are nearly flat: without this term, small heights above the plane could give a large matrix.
     let held = own + DMat3::from_diagonal(DVec3::splat(0.02 * at_rest));
     let best = mixed * held.inverse();
     let explained: f64 = (0..3).map(|c| best.col(c).dot(mixed.col(c))).sum();
     Some(1.0 - explained / there)
 }
 
-/// The factor of another unit, which is the same in all shapes.
-fn other_unit(seen: &[Seen]) -> Option<f64> {
-    let scale = middle(seen.iter().map(|s| s.scale).collect());
+/// The factor of another unit, when all shapes agree on it.
+fn other_unit(measured: &[RingMeasures]) -> Option<f64> {
+    let scale = median(measured.iter().map(|s| s.scale).collect());
     if scale <= 0.0 || !scale.is_finite() {
         return None;
     }
-    let farthest = seen.iter().map(|s| (s.scale / scale).max(scale / s.scale));
+    let farthest = measured
+        .iter()
+        .map(|s| (s.scale / scale).max(scale / s.scale));
     let farthest = farthest.fold(1.0, f64::max);
     let unit = nearest_unit(scale);
     let is_ratio =
@@ -226,7 +233,7 @@ fn other_unit(seen: &[Seen]) -> Option<f64> {
     (is_ratio || is_far).then_some(unit)
 }
 
-/// A quarter turn that takes a shape onto the rest mesh, which no shape is near to without.
+/// The quarter turn that takes a shape onto the rest mesh, when no shape lies near it without the turn.
 fn find_turn(rest: &[DVec3], shapes: &[&[DVec3]], scale: f64) -> Option<Upright> {
     let size = Aabb::of(rest)?.diagonal();
     let center = |at: &[DVec3]| at.iter().sum::<DVec3>() / at.len() as f64;
@@ -254,8 +261,8 @@ fn find_turn(rest: &[DVec3], shapes: &[&[DVec3]], scale: f64) -> Option<Upright>
         .find(|upright| nearest(&|v| upright.turn(v)) < most)
 }
 
-/// The order in which a shape's vertices lie on a mesh: for each vertex of the mesh the one of the shape that is
-/// nearest; `None` unless every vertex of the shape is nearest to exactly one.
+/// Finds the order of a shape's vertices by position: for each vertex of the mesh, the nearest vertex of the shape.
+/// `None` unless each vertex of the shape is the nearest to exactly one.
 pub fn order_by_place(rest: &[DVec3], shape: &[DVec3]) -> Option<Vec<u32>> {
     if rest.len() != shape.len() {
         return None;
@@ -274,7 +281,7 @@ pub fn order_by_place(rest: &[DVec3], shape: &[DVec3]) -> Option<Vec<u32>> {
     Some(order)
 }
 
-/// The only nearest point of a list that is sorted by x; `None` when two are as near.
+/// The single nearest point of a list that is sorted by x; `None` when two are equally near.
 fn nearest_by_x(by_x: &[u32], points: &[DVec3], to: DVec3) -> Option<u32> {
     let x = |n: usize| points[by_x[n] as usize].x;
     let start = by_x.partition_point(|&v| points[v as usize].x < to.x);
@@ -344,12 +351,12 @@ mod tests {
         assert_eq!(
             mismatch(&bent(), |_, shape| shape.to_vec()),
             None,
-            "as it is"
+            "a bent tube corresponds"
         );
     }
 
     #[test]
-    fn squash_and_stretch_by_three_and_growth_by_a_hundred_are_motion() {
+    fn squash_stretch_and_growth_are_accepted_as_motion() {
         let tube = bent();
         let squash = |k: usize| 1.0 + 2.0 * (k as f64 / 7.0);
         let found = mismatch(&tube, |k, shape| {
@@ -358,9 +365,12 @@ mod tests {
         });
         assert_eq!(found, None, "long and thin, with its volume");
         let found = mismatch(&tube, |k, shape| scaled(shape, DVec3::splat(squash(k))));
-        assert_eq!(found, None, "larger from shape to shape");
+        assert_eq!(found, None, "growing from shape to shape");
         let found = mismatch(&tube, |_, shape| scaled(shape, DVec3::splat(3.0)));
-        assert_eq!(found, None, "three times as large, which no units are");
+        assert_eq!(
+            found, None,
+            "three times as large, which is no ratio of units"
+        );
         let found = mismatch(&tube, |k, shape| {
             scaled(shape, DVec3::splat(100f64.powf(k as f64 / 7.0)))
         });
@@ -383,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_of_another_order_are_noticed_and_found_by_place() {
+    fn another_vertex_order_is_detected_and_restored_by_position() {
         let tube = bent();
         let found = mismatch(&tube, |_, shape| shuffled(shape));
         let torn = match found {
@@ -393,9 +403,9 @@ mod tests {
         assert!(torn > 0.5, "{torn}");
         let rest = tube.examples.rest().positions();
         let mixed = shuffled(rest);
-        let order = order_by_place(rest, &mixed).expect("every place is another");
+        let order = order_by_place(rest, &mixed).expect("all places differ");
         let ordered: Vec<DVec3> = order.iter().map(|&v| mixed[v as usize]).collect();
-        assert_eq!(ordered, rest, "as it was");
+        assert_eq!(ordered, rest, "the original order");
         let mut double = mixed.clone();
         double[3] = double[8];
         assert_eq!(order_by_place(rest, &double), None, "two in one place");
@@ -430,7 +440,7 @@ mod tests {
             assert_eq!(
                 find_mismatch(&flat, &moving),
                 Some(expected),
-                "the rest mesh has no vote"
+                "the rest mesh itself is ignored"
             );
         }
         let mut near = flat.positions().to_vec();
@@ -440,7 +450,7 @@ mod tests {
         assert_eq!(
             find_mismatch(&flat, &shapes),
             None,
-            "one stands as the rest mesh does"
+            "one shape has the axes of the rest mesh"
         );
     }
 

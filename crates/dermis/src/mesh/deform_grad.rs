@@ -2,8 +2,8 @@
 
 use glam::{DMat3, DVec3};
 
-/// Two edges of a triangle from its first corner, and the direction of its normal with the length
-/// `√(2·area)`, which scales as the edges do.
+/// Two edges of a triangle from its first corner, and its normal with the length `√(2·area)`, which scales as the edges
+/// do.
 ///
 /// The third column makes the matrix of a proper triangle invertible, so that `D = B A⁻¹` takes one
 /// triangle's matrix `A` to another's `B` (\[Wang07\] §3; \[Sumner04\] uses the same third direction).
@@ -15,10 +15,10 @@ pub fn triangle_frame(corners: [DVec3; 3]) -> DMat3 {
     DMat3::from_cols(e1, e2, normal.normalize_or_zero() * length)
 }
 
-/// The deformation gradient of every triangle between two shapes of a mesh, each by its positions.
+/// The deformation gradient of every triangle between two shapes of a mesh, given by their positions.
 ///
-/// `None` where the first shape's triangle has no area, or as good as none beside its edges: nothing
-/// says how it turned.
+/// `None` where the first shape's triangle has no area, or almost none compared with its edges: then its turn is
+/// undefined.
 ///
 /// ```
 /// use dermis::mesh::deformation_gradients;
@@ -51,7 +51,7 @@ pub fn deformation_gradients(
 pub(crate) fn inverse_frame(frame: &DMat3) -> Option<DMat3> {
     let [e1, e2, n] = [frame.x_axis, frame.y_axis, frame.z_axis];
     let longest = e1.length_squared().max(e2.length_squared());
-    // |n|² is twice the area: a triangle a million times as long as high is flat.
+    // |n|² is twice the area: a triangle a million times as long as high counts as flat.
     let is_proper = longest > 0.0 && n.length_squared() > 1e-6 * longest;
     is_proper.then(|| frame.inverse()).filter(|m| m.is_finite())
 }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flat_triangle_says_nothing() {
+    fn a_flat_triangle_has_no_gradient() {
         let line = [DVec3::ZERO, DVec3::X, DVec3::X * 2.0];
         assert_eq!(
             deformation_gradients(&[[0, 1, 2], [0, 0, 1]], &line, &line),

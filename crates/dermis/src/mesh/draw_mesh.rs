@@ -1,9 +1,9 @@
 //! A mesh as it is drawn: points split where normals or UVs differ, in parts of one material each.
 //!
-//! Files for engines repeat a point once for every normal, UV or material that meets there (a
-//! fox of 290 points has 1728 vertices). A fit must see each point once, and the file must come
-//! back with its own vertices. So a [`DrawMesh`] keeps what the file had and, for every drawn
-//! vertex, the point of the [`TriMesh`](super::TriMesh) that moves it.
+//! Files for engines repeat a point once for every normal, UV or material that meets there (a fox of 290 points has
+//! 1728 vertices). A fit must see each point once, and the file must be written with its own vertices again. So a
+//! [`DrawMesh`] keeps the file's vertices and, for each of them, the point of the [`TriMesh`](super::TriMesh) that
+//! moves it.
 
 /// The drawn form of a mesh.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,11 +31,11 @@ pub struct DrawPart {
     pub uvs: Vec<Vec<[f32; 2]>>,
     /// Colour sets in order, RGBA in linear light, `COLOR_0` first.
     pub colors: Vec<Vec<[f32; 4]>>,
-    /// Attributes that only the file's maker understands (`_NAME` in glTF).
+    /// Attributes of the application that wrote the file (`_NAME` in glTF).
     pub custom: Vec<CustomAttribute>,
 }
 
-/// A per-vertex attribute that passes through untouched.
+/// A per-vertex attribute that is passed on unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CustomAttribute {
     /// Name as in the file, with its leading underscore.
@@ -71,7 +71,7 @@ impl DrawMesh {
         self.parts.iter().map(|part| part.points.len()).sum()
     }
 
-    /// The triangles of all parts as corners in point numbers.
+    /// The triangles of all parts, with corners as point numbers.
     pub fn point_triangles(&self) -> Vec<[u32; 3]> {
         self.parts
             .iter()

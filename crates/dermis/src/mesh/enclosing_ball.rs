@@ -1,9 +1,9 @@
 //! The smallest ball around some points.
 //!
-//! Grows a ball from the points that touch it: as long as a point lies outside, the farthest one
-//! joins, and the smallest ball of the at most five points is found by trying every subset that can
-//! span it (\[Gartner99\]'s pivot rule over a direct solve). The radius rises at every step, so it
-//! ends; a few steps of O(n) are enough in practice.
+//! Grows a ball from the points that touch it: as long as a point lies outside, the farthest one joins, and the
+//! smallest ball of the at most five points is found by trying every subset that can span it (\[Gartner99\]'s pivot
+//! rule over a direct solve). The radius grows at every step, so the search ends; a few steps of O(n) are enough in
+//! practice.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::math::unit_factor;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ball {
-    /// Its middle.
+    /// Its centre.
     pub center: DVec3,
     /// Its radius.
     pub radius: f64,
@@ -29,7 +29,7 @@ pub struct Ball {
 /// ```
 pub fn enclosing_ball(points: &[DVec3]) -> Ball {
     let factor = unit_factor([points]);
-    // A float holds the sixth powers of lengths in most units.
+    // At unit size, sixth powers of lengths stay within the range of a float.
     if (1e-30..1e30).contains(&factor) {
         return ball_at_unit_size(points);
     }
@@ -42,7 +42,7 @@ pub fn enclosing_ball(points: &[DVec3]) -> Ball {
 }
 
 fn ball_at_unit_size(points: &[DVec3]) -> Ball {
-    /// Points this share of the radius outside are outside by rounding only.
+    /// A point outside by less than this share of the radius counts as inside.
     const SLACK: f64 = 1e-12;
     let Some(&first) = points.first() else {
         return Ball {
@@ -55,7 +55,7 @@ fn ball_at_unit_size(points: &[DVec3]) -> Ball {
         center: first,
         radius: 0.0,
     };
-    // Far more steps than were ever seen; rounding could otherwise swap two supports for ever.
+    // Far more steps than were ever needed; without a limit, rounding could exchange two points for ever.
     for _ in 0..1000 {
         let farthest = points
             .iter()
@@ -83,9 +83,8 @@ fn ball_at_unit_size(points: &[DVec3]) -> Ball {
 /// A ball that contains all balls, larger than the smallest one by a millionth at most; a point at the
 /// origin when there are none.
 ///
-/// The point of each ball that is farthest from the current centre stands for it: the smallest ball of
-/// all points met so far never exceeds the answer, and the ball that sticks out most adds its farthest
-/// point until none does.
+/// Each ball is represented by its point farthest from the current centre. The smallest ball of all such points never
+/// exceeds the answer; the ball that sticks out most adds its farthest point, until none sticks out.
 ///
 /// ```
 /// use dermis::mesh::{Ball, enclosing_ball_of_balls};
@@ -148,7 +147,8 @@ fn smallest_ball_of_few(points: &[DVec3]) -> (Ball, Vec<DVec3>) {
         }
     }
     best.unwrap_or_else(|| {
-        // Only when points coincide to rounding: their mean and reach is as good an answer.
+        // Reached only when points coincide up to rounding: their mean and the distance to the farthest is as good an
+        // answer.
         let center = points.iter().sum::<DVec3>() / points.len() as f64;
         let radius = points
             .iter()
@@ -194,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_contains_all_points_and_no_smaller_ball_does(
+        fn the_ball_contains_all_points_and_is_the_smallest(
             raw in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 1..9),
         ) {
             let points: Vec<DVec3> = raw.into_iter().map(DVec3::from_array).collect();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ball_around_balls_holds_them_and_is_as_small_as_one_around_their_points() {
+    fn a_ball_around_balls_contains_them_and_is_as_small_as_one_around_their_points() {
         let balls: Vec<Ball> = (0..40)
             .map(|k| {
                 let t = k as f64;
@@ -246,7 +246,7 @@ mod tests {
             "{} against {of_points}",
             found.radius
         );
-        assert_eq!(enclosing_ball_of_balls(&[]).radius, 0.0, "nothing to hold");
+        assert_eq!(enclosing_ball_of_balls(&[]).radius, 0.0, "no balls");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Meshes: the geometry that is fitted, the form in which it is drawn, and what connects it.
+//! Meshes: the geometry that is fitted, the form in which it is drawn, and its connectivity.
 
 mod correspondence;
 mod deform_grad;
@@ -21,7 +21,7 @@ pub use topology::{HalfEdgeId, Topology};
 pub use tri_mesh::{Aabb, Polygons, TriMesh};
 pub use weld::{Weld, weld_by_key};
 
-/// What can be wrong with a mesh.
+/// Why a mesh is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeshError {
@@ -43,10 +43,10 @@ pub enum MeshError {
         /// Index of the vertex.
         vertex: usize,
     },
-    /// Two lists that belong together have different lengths.
+    /// Two lists that must have the same length do not.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {
-        /// What was counted.
+        /// The thing that was counted, in the plural.
         what: &'static str,
         /// How many there should be.
         expected: usize,

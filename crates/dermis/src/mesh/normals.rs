@@ -36,7 +36,7 @@ mod tests {
     ///  0 --- 1      4: a point on its own
     /// ```
     #[test]
-    fn flat_square_points_up_and_a_lone_point_nowhere() {
+    fn normals_of_a_flat_square_point_up_and_a_lone_point_has_none() {
         let square = [
             DVec3::ZERO,
             DVec3::X,

@@ -1,9 +1,8 @@
-//! What touches what: half-edges, boundary loops, components, and what is wrong with them.
+//! Connectivity: half-edges, boundary loops, components, and defects.
 //!
-//! Real meshes are dirty, and no fit may refuse them for it: an edge with three triangles, or two
-//! triangles that run along it in the same direction, is listed in
-//! [`Topology::non_manifold_edges`] and treated as open; a triangle with a repeated corner is
-//! listed and otherwise passed over.
+//! Real meshes have defects, and a fit must accept them: an edge with three triangles, or two triangles that run along
+//! it in the same direction, is listed in [`Topology::non_manifold_edges`] and treated as open; a triangle with a
+//! repeated corner is listed and otherwise ignored.
 
 use crate::Rows;
 
@@ -12,7 +11,7 @@ use crate::Rows;
 pub struct HalfEdgeId(pub u32);
 
 impl HalfEdgeId {
-    /// The triangle that the half-edge runs along.
+    /// The triangle to which the half-edge belongs.
     pub fn triangle(self) -> usize {
         self.0 as usize / 3
     }
@@ -47,7 +46,7 @@ impl Topology {
     /// Builds the connectivity of some triangles over `vertex_count` vertices.
     ///
     /// # Panics
-    /// When a triangle names a vertex that does not exist; a [`TriMesh`](super::TriMesh) has none.
+    /// When a triangle names a vertex that does not exist; a [`TriMesh`](super::TriMesh) has no such triangle.
     pub fn new(vertex_count: usize, triangles: &[[u32; 3]]) -> Self {
         let triangles = triangles.to_vec();
         let is_degenerate = |[a, b, c]: [u32; 3]| a == b || b == c || c == a;
@@ -72,7 +71,7 @@ impl Topology {
         topology
     }
 
-    /// Where a half-edge starts.
+    /// The vertex at which a half-edge starts.
     pub fn start(&self, edge: HalfEdgeId) -> u32 {
         self.triangles[edge.triangle()][edge.0 as usize % 3]
     }
@@ -107,7 +106,7 @@ impl Topology {
         &self.non_manifold_edges
     }
 
-    /// Triangles that name a vertex twice.
+    /// Triangles that name the same vertex twice.
     pub fn degenerate_triangles(&self) -> &[u32] {
         &self.degenerate_triangles
     }
@@ -143,7 +142,7 @@ impl Topology {
     }
 }
 
-/// Twin of each half-edge, and the edges where no such pairing exists.
+/// The twin of each half-edge, and the edges whose half-edges cannot be paired.
 fn pair_half_edges(
     triangles: &[[u32; 3]],
     is_degenerate: impl Fn([u32; 3]) -> bool,
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn three_triangles_on_an_edge_are_reported_and_survived() {
+    fn an_edge_with_three_triangles_is_reported_and_accepted() {
         let topology = Topology::new(5, &[[0, 1, 2], [1, 0, 3], [0, 1, 4], [2, 2, 1]]);
         assert_eq!(
             topology.non_manifold_edges(),

@@ -1,4 +1,4 @@
-//! Points and triangles: what a fit sees of a mesh.
+//! Points and triangles: the part of a mesh that a fit uses.
 
 use glam::DVec3;
 
@@ -40,7 +40,7 @@ impl Aabb {
     /// Distance between opposite corners.
     pub fn diagonal(&self) -> f64 {
         let longest = self.size().max_element();
-        // The square of the longest side may be more, or less, than a float holds.
+        // The square of the longest side may overflow or underflow.
         match (1e-140..1e140).contains(&longest) || longest == 0.0 {
             true => self.size().length(),
             false => longest * (self.size() / longest).length(),
@@ -132,10 +132,10 @@ impl TriMesh {
     }
 }
 
-/// Faces of any number of corners, kept so that quads leave as quads.
+/// Faces of any number of corners, kept so that quads are written as quads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Polygons {
-    /// Corners of each face.
+    /// How many corners each face has.
     pub counts: Vec<u32>,
     /// The points of all faces, one face after the other.
     pub corners: Vec<u32>,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_triangle_past_the_last_vertex_is_refused_with_its_numbers() {
+    fn a_triangle_with_a_missing_vertex_is_refused_with_its_numbers() {
         let error = TriMesh::new(vec![DVec3::ZERO; 2], vec![[0, 1, 7]])
             .expect_err("vertex 7 does not exist");
         assert_eq!(

@@ -1,9 +1,9 @@
-//! Joining vertices that are one point.
+//! Merging vertices that are copies of one point.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Which vertices are one point.
+/// Which vertices are copies of the same point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weld {
     /// The point of each vertex; points are numbered in order of first appearance.
@@ -12,7 +12,7 @@ pub struct Weld {
     pub first_vertex: Vec<u32>,
 }
 
-/// Joins vertices of equal keys.
+/// Merges vertices of equal keys.
 ///
 /// The key decides what "the same point" means: position alone, or position and influences and
 /// morph deltas, so that two shells that touch but move apart stay apart.

@@ -1,4 +1,4 @@
-//! One control of a character as one to three coordinates.
+//! Controls: a joint's turn or a slider as one to three coordinates.
 
 use std::f64::consts::{PI, TAU};
 
@@ -8,44 +8,43 @@ use serde::{Deserialize, Serialize};
 use crate::math::nearest_rotation;
 use crate::rig::{BoneId, Pose, Skeleton, rest_parent_from_bone};
 
-/// Something that a deformation may depend on.
+/// A joint or slider on which a deformation may depend.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Control {
-    /// How far a bone has turned from its rest against its parent. A parent that turns along changes
-    /// nothing.
+    /// How far a bone has turned from its rest, relative to its parent. A turn of the parent has no effect.
     Joint {
         /// The bone below the joint.
         bone: BoneId,
-        /// What of its turn counts.
+        /// Which part of its turn is used.
         turn: JointTurn,
     },
-    /// A coefficient of the skin that the pose gives, as it is.
+    /// The value of a coefficient that the pose gives.
     Slider {
-        /// Which one.
+        /// Number of the coefficient.
         coefficient: usize,
     },
 }
 
-/// What of a joint's turn counts, as coordinates in radians that are 0 at rest.
+/// Which part of a joint's turn is used, as coordinates in radians that are 0 at rest.
 ///
-/// The turn is `R̂⁻¹ R`, in the bone's own rest frame: `R` and `R̂` are the rotations nearest to the
-/// linear parts of `L` and `L̂`. An axis is a direction of that frame, too. Coordinates are never
-/// Euler angles: none of them runs away from another, and each is compared the short way round.
+/// The turn is `R̂⁻¹ R`, in the bone's own rest frame: `R` and `R̂` are the rotations nearest to the linear parts of
+/// `L` and `L̂`. Axes are directions of that frame, too. Coordinates are never Euler angles, so there is no gimbal
+/// lock, and each is compared the short way round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "turn")]
 pub enum JointTurn {
-    /// One coordinate: the twist about an axis, whatever else the joint does.
+    /// One coordinate: the twist about an axis, regardless of the rest of the turn.
     Hinge {
         /// Unit vector.
         axis: DVec3,
     },
-    /// Two coordinates: where an axis points, without the twist about it.
+    /// Two coordinates: the direction of an axis, without the twist about it.
     Swing {
         /// Unit vector.
         axis: DVec3,
     },
-    /// Three coordinates: both, the turn being the swing after the twist.
+    /// Three coordinates: swing and twist; the turn is the twist followed by the swing.
     SwingTwist {
         /// Unit vector.
         axis: DVec3,
@@ -55,7 +54,7 @@ pub enum JointTurn {
 }
 
 impl Control {
-    /// How many coordinates it has.
+    /// How many coordinates the control has.
     pub fn dimension(&self) -> usize {
         match self {
             Self::Slider { .. } => 1,
@@ -67,7 +66,7 @@ impl Control {
         }
     }
 
-    /// Appends the coordinates of a pose: bones as [`Pose`] has them, coefficients all of them.
+    /// Appends the coordinates of a pose, given its bones as in [`Pose`] and all coefficients.
     ///
     /// # Panics
     /// When the pose has no such bone or coefficient.
@@ -88,8 +87,8 @@ impl Control {
         }
     }
 
-    /// Moves the control of a pose to given coordinates, and nothing else. A joint keeps the place of
-    /// its rest.
+    /// Moves the control to given coordinates in a pose, and changes nothing else. A joint gets its translation at
+    /// rest.
     ///
     /// # Panics
     /// When there are fewer coordinates than [`Control::dimension`], or no such bone or coefficient.
@@ -104,8 +103,7 @@ impl Control {
         }
     }
 
-    /// The way from one coordinate to another of a control that has only one: the short way round
-    /// for a joint.
+    /// The difference between two coordinates of a control that has only one: the short way round for a joint.
     pub(crate) fn shortest_step(&self, from: f64, to: f64) -> f64 {
         match self {
             Self::Slider { .. } => to - from,
@@ -113,7 +111,7 @@ impl Control {
         }
     }
 
-    /// Squared distance between two of its coordinates, the short way round for a joint.
+    /// Squared distance between two points of the control, the short way round for a joint.
     pub(crate) fn squared_distance(&self, a: &[f64], b: &[f64]) -> f64 {
         match self {
             Self::Slider { .. } => (a[0] - b[0]).powi(2),
@@ -152,7 +150,7 @@ impl JointTurn {
         }
     }
 
-    /// The rotation that has given coordinates; what they do not say is left out of it.
+    /// The rotation with given coordinates; parts of the turn that the coordinates do not describe are 0.
     fn rotation(self, coordinates: &[f64]) -> DQuat {
         let swing = |axis: DVec3| {
             let (u, v) = across(axis);
@@ -187,8 +185,7 @@ fn twist_angle(rotation: DQuat, axis: DVec3) -> f64 {
     wrapped(2.0 * f64::atan2(rotation.xyz().dot(axis), rotation.w))
 }
 
-/// What is left of a rotation when the twist has been taken out of it first: axis times angle, across
-/// the axis.
+/// The swing of a rotation, that is the rotation after its twist is removed: axis times angle, across the axis.
 fn swing(rotation: DQuat, axis: DVec3) -> [f64; 2] {
     let twist = DQuat::from_axis_angle(axis, twist_angle(rotation, axis));
     let swing = log(rotation * twist.inverse());
@@ -198,7 +195,7 @@ fn swing(rotation: DQuat, axis: DVec3) -> [f64; 2] {
 
 /// Two directions that make a right-handed frame with an axis.
 ///
-/// Those of the coordinate axes where the axis is one of them, so that people can tell them.
+/// Where the axis is a coordinate axis, these are the other two, so that people recognise them.
 pub(crate) fn across(axis: DVec3) -> (DVec3, DVec3) {
     let u = match axis.abs().max_position() {
         0 => DVec3::Y,
@@ -214,15 +211,15 @@ fn wrapped(angle: f64) -> f64 {
     angle - TAU * (angle / TAU).round()
 }
 
-/// Squared distance of two logarithms, each of which may be written two ways: by an angle θ, or by
-/// θ − 2π the other way round. Without that a joint would jump as it passes half a turn.
+/// Squared distance of two logarithms, each of which may be written in two ways: by an angle θ, or by θ − 2π the other
+/// way round. With only one of them, a joint would jump when it passes half a turn.
 fn rotation_distance_squared(a: DVec3, b: DVec3) -> f64 {
     let direct = a.distance_squared(b);
     let other_way = |v: DVec3| match v.length() {
         angle if angle > 0.0 => v * (1.0 - TAU / angle),
         _ => v,
     };
-    // Far from half a turn the other way of writing it is never nearer.
+    // Far from half a turn, the other way of writing it is never nearer.
     if a.length_squared().max(b.length_squared()) < (PI / 2.0).powi(2) {
         return direct;
     }
@@ -274,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn rest_is_the_origin_and_a_parent_changes_nothing() {
+    fn rest_is_the_origin_and_a_turn_of_the_parent_has_no_effect() {
         let mut pose = skeleton().rest_pose();
         pose.parent_from_bone[0] *= DAffine3::from_rotation_z(1.0);
         for turn in TURNS {
@@ -286,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn placing_a_control_and_reading_it_is_the_same(
+        fn a_control_reads_the_coordinates_it_was_placed_at(
             a in -1.2..1.2f64, b in -1.2..1.2f64, c in -1.2..1.2f64,
         ) {
             for turn in TURNS {
@@ -303,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scaled_bone_turns_as_far() {
+    fn scaling_a_bone_does_not_change_its_turn() {
         let mut pose = skeleton().rest_pose();
         let hinge = control(TURNS[0]);
         hinge.place(&skeleton(), &[0.8], &mut pose);
@@ -313,9 +310,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_jumps_at_half_a_turn() {
-        // A little before and a little past half a turn are near each other, though their
-        // coordinates have opposite signs; and equally far from any third pose.
+    fn distances_do_not_jump_at_half_a_turn() {
+        // Poses just before and just past half a turn are near each other, though their coordinates have opposite
+        // signs, and equally far from any third pose.
         let near = |turn: JointTurn, axis: DVec3, angle: f64| {
             let mut found = Vec::new();
             turn.push_coordinates(DQuat::from_axis_angle(axis, angle), &mut found);
@@ -334,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn sliders_are_what_they_are() {
+    fn the_coordinate_of_a_slider_is_its_value() {
         let slider = Control::Slider { coefficient: 1 };
         let mut pose = skeleton().rest_pose();
         pose.coefficients = vec![0.0; 2];
@@ -344,7 +341,7 @@ mod tests {
         assert_eq!(
             slider.squared_distance(&[9.0], &[0.0]),
             81.0,
-            "no way round"
+            "sliders do not wrap around"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Functions over a pose space, one per coefficient that they drive.
+//! Drivers: functions over a pose space, one for each coefficient that they compute.
 
 use glam::DAffine3;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Control, PoseSpaceError};
 use crate::rig::Skeleton;
 
-/// Smooth functions of a pose: what the RBFs of pose space deformation are solved to.
+/// Smooth functions of a pose: the solved radial basis functions of pose space deformation.
 ///
 /// With the controls' coordinates `x` the outputs are
 /// `c_m(x) = Σ_k weights[m][k] φ_k(x) + linear[m]·(1, x)`, where `φ_k` is the bump around center `k`
@@ -17,20 +17,20 @@ use crate::rig::Skeleton;
 pub struct Driver {
     /// Name shown to people.
     pub name: String,
-    /// What the space is spanned by.
+    /// The controls whose coordinates span the space.
     pub controls: Vec<Control>,
     /// The shape of the bumps.
     pub kernel: Kernel,
-    /// Where they stand.
+    /// The poses around which the bumps are centred.
     pub centers: Vec<Center>,
     /// One row per output, one number per center.
     pub weights: Vec<Vec<f64>>,
-    /// One row per output: a constant and a number per coordinate. Empty for none.
+    /// One row per output: a constant and one number per coordinate. Empty when there are no linear terms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linear: Vec<Vec<f64>>,
 }
 
-/// A pose that a bump stands on.
+/// A pose at the centre of a bump.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Center {
@@ -47,22 +47,21 @@ pub struct Center {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Kernel {
-    /// `φ = exp(−d²/2)`: smooth, and nothing far away. The choice of \[Lewis00\].
+    /// `φ = exp(−d²/2)`: smooth, and 0 far away. Used by \[Lewis00\].
     #[default]
     Gaussian,
-    /// `φ_k = d_k^−power / Σ d^−power`: averages, flat at every pose, and the mean of all far away.
+    /// `φ_k = d_k^−power / Σ d^−power`: weighted averages, flat at every pose; far away, the mean of all poses.
     Shepard {
-        /// More than 1; the larger, the more each pose keeps to itself.
+        /// Above 1; the larger, the less neighbouring poses mix.
         power: f64,
     },
-    /// `φ_k` is the product, over the controls that the pose moves from 0, of how far along they are:
-    /// shape interpolation, where shapes are added up, and combinations come on top at the corners.
-    /// Falloffs do not count. A joint's angle counts with its sign, so only one-coordinate controls
-    /// make sense.
+    /// `φ_k` is the product, over the controls that the pose moves away from 0, of the share of the way that they have
+    /// gone: shape interpolation, where shapes are added up and combination shapes are added at the corners. Falloffs
+    /// are ignored. A joint's angle counts with its sign, so only one-coordinate controls are useful.
     Superposition,
 }
 
-/// Narrower bumps are points, and their squares not numbers.
+/// The smallest falloff: squares of smaller ones underflow.
 const LEAST_FALLOFF: f64 = 1e-9;
 
 impl Driver {
@@ -76,7 +75,7 @@ impl Driver {
         self.controls.iter().map(Control::dimension).sum()
     }
 
-    /// The point of a pose: bones as in a [`Pose`](crate::Pose), coefficients all of them.
+    /// The point of a pose, given its bones as in a [`Pose`](crate::Pose) and all coefficients.
     ///
     /// # Panics
     /// When the pose lacks a bone or a coefficient that a control reads.
@@ -104,8 +103,8 @@ impl Driver {
         outputs
     }
 
-    /// Checks that all lists fit together and every number is finite, for a skin with so many bones
-    /// and coefficients that a pose gives.
+    /// Checks that all lists fit together and every number is finite, for a skin with this many bones and coefficients
+    /// given by poses.
     ///
     /// # Errors
     /// [`PoseSpaceError::BadDriver`] with the first problem.
@@ -123,7 +122,10 @@ impl Driver {
         for control in &self.controls {
             match control {
                 Control::Joint { bone, .. } if bone.index() >= bone_count => {
-                    return bad(format!("it reads bone {}, of {bone_count}", bone.0));
+                    return bad(format!(
+                        "it reads bone {}, but there are only {bone_count} bones",
+                        bone.0
+                    ));
                 }
                 Control::Joint {
                     turn:
@@ -146,7 +148,9 @@ impl Driver {
         if let Kernel::Shepard { power } = self.kernel
             && !(power > 1.0 && power.is_finite())
         {
-            return bad(format!("Shepard's power is {power}, expected more than 1"));
+            return bad(format!(
+                "the power of its Shepard kernel is {power}, expected a number above 1"
+            ));
         }
         let dimension = self.dimension();
         for center in &self.centers {
@@ -185,7 +189,7 @@ impl Driver {
         }
         if !self.linear.is_empty() && self.linear.len() != self.weights.len() {
             return bad(format!(
-                "{} rows of linear terms, expected {}",
+                "{} rows of linear terms, expected {} (one per output)",
                 self.linear.len(),
                 self.weights.len()
             ));
@@ -230,7 +234,7 @@ impl Kernel {
             Self::Shepard { power } => {
                 let squared: Vec<f64> = centers.iter().map(squared).collect();
                 let nearest = squared.iter().copied().fold(f64::INFINITY, f64::min);
-                // Relative to the nearest, so that nothing is divided by nothing at a pose.
+                // Relative to the nearest center, which avoids 0 / 0 at a pose.
                 let pull = |&d: &f64| match nearest > 0.0 {
                     true => (nearest / d).powf(0.5 * power),
                     false => f64::from(u8::from(d == 0.0)),

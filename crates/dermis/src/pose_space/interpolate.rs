@@ -1,4 +1,4 @@
-//! The weights with which bumps around poses meet given values at them.
+//! Finds the weights with which bumps around poses take given values at these poses.
 
 use faer::Mat;
 use faer::linalg::solvers::DenseSolveCore;
@@ -11,33 +11,33 @@ use super::{Center, Control, Driver, Kernel, PoseSpaceError};
 pub struct InterpolateOptions {
     /// The shape of the bumps; default Gaussian.
     pub kernel: Kernel,
-    /// First a straight line (a plane, ...) through the values by least squares, then bumps on what is
-    /// left (\[Sloan01\]); default no. It goes on outside the poses instead of fading.
+    /// Fit a linear function to the values by least squares first, then bumps to the remainder (\[Sloan01\]); default
+    /// no. A linear function continues outside the poses instead of fading.
     pub linear: bool,
 }
 
-/// A solved driver, and how well it could be solved.
+/// A solved driver, and how well conditioned its system was.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interpolated {
     /// Output `m` is 1 at center `m` and 0 at all others.
     pub driver: Driver,
-    /// 1-norm condition number of the matrix `φ_k(x_j)`: 1 when no bump reaches another pose.
+    /// 1-norm condition number of the matrix `φ_k(x_j)`: 1 when every bump is 0 at all other poses.
     pub condition: f64,
 }
 
-/// Poses nearer than this, in falloffs, are the same.
+/// Poses nearer than this, in falloffs, count as the same.
 const SAME: f64 = 1e-6;
-/// Beyond this the values at the poses would be met to less than nine digits.
+/// With a larger condition number, the values at the poses would have fewer than nine correct digits.
 const WORST_CONDITION: f64 = 1e12;
 
 /// Finds functions that are 1 at one pose each and 0 at all others.
 ///
-/// The first `output_count` centers get an output each; at the rest, which are held at 0, all of them
-/// vanish. Equation 1 of \[Lewis00\] solves for one vector per pose and vertex, `Φ W = D`. Here `D` is
-/// the unit matrix: the sculpted shapes themselves stay the corrections, with all their zeros, and
-/// `δ(x) = φ(x) Φ⁻¹ D` is `Σ_m c_m(x) D_m`. So one factorisation serves every vertex there will ever
-/// be. A vertex that a sculpt left alone is held where it was in that pose; in \[Lewis00\] §4.1 it is
-/// no data point there and moves with the others' falloffs, so that the sculpt would not be met.
+/// The first `output_count` centers get an output each; at the remaining centers all outputs are 0. Equation 1 of
+/// \[Lewis00\] solves for one vector per pose and vertex, `Φ W = D`. Here `D` is the unit matrix: the sculpted shapes
+/// themselves stay the corrections, with all their zeros, and `δ(x) = φ(x) Φ⁻¹ D` is `Σ_m c_m(x) D_m`. So one
+/// factorisation serves all vertices. A vertex that a sculpt did not move stays unmoved in that pose. In \[Lewis00\]
+/// §4.1 such a vertex is no data point there and moves with the falloffs of other poses, so that the sculpt would not
+/// be reproduced.
 ///
 /// Cost: O(n³) for n poses.
 ///
@@ -66,7 +66,7 @@ pub fn interpolate(
         .map(|center| options.kernel.bumps(controls, centers, &center.point))
         .collect();
     let bumps = Mat::from_fn(count, count, |j, k| rows[j][k]);
-    // Averages need no solving: they are 1 and 0 at the poses by themselves.
+    // Averages need no system: they are 1 and 0 at the poses by construction.
     let inverse = match options.kernel {
         Kernel::Shepard { .. } => Mat::identity(count, count),
         _ => refined_inverse(&bumps),
@@ -121,7 +121,7 @@ fn check_distinct(
     Ok(())
 }
 
-/// The inverse, with one step of Newton's: wide falloffs cost digits that poses should not miss.
+/// The inverse, improved by one Newton step: wide falloffs cost digits, and the values at poses should stay exact.
 fn refined_inverse(matrix: &Mat<f64>) -> Mat<f64> {
     let count = matrix.nrows();
     if count == 0 {
@@ -132,10 +132,10 @@ fn refined_inverse(matrix: &Mat<f64>) -> Mat<f64> {
     &inverse + &inverse * residual
 }
 
-/// Least-squares inverse of least norm, for matrices with fewer independent columns than columns.
+/// Least-squares inverse of least norm, for matrices with dependent columns.
 pub(crate) fn pseudo_inverse(matrix: &Mat<f64>) -> Mat<f64> {
     let Ok(svd) = matrix.thin_svd() else {
-        // Only for matrices that are not finite, which were refused before.
+        // Fails only for matrices that are not finite, which were refused before.
         return Mat::zeros(matrix.ncols(), matrix.nrows());
     };
     let s = svd.S().column_vector();
@@ -157,12 +157,12 @@ fn one_norm(matrix: &Mat<f64>) -> f64 {
             .map(|j| matrix[(j, k)].abs())
             .sum::<f64>()
     };
-    // Not f64::max, to which NaN is nothing: a singular matrix is to be noticed.
+    // Not f64::max, which ignores NaN: a singular matrix must be noticed.
     let larger = |a: f64, b: f64| if b <= a { a } else { b };
     (0..matrix.ncols()).map(column).fold(0.0, larger)
 }
 
-/// The two poses whose rows are most alike: those that a singular matrix cannot tell apart.
+/// The two poses whose rows are most similar: those that a nearly singular matrix cannot tell apart.
 fn most_overlapping(bumps: &Mat<f64>) -> (usize, usize) {
     let count = bumps.nrows();
     let cosine = |a: usize, b: usize| {
@@ -234,14 +234,17 @@ mod tests {
     }
 
     #[test]
-    fn fact_8_gaussians_fade_and_the_others_do_not() {
+    fn fact_8_gaussians_fade_far_away_and_the_other_kinds_do_not() {
         let centers = centers(&[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 0.6);
         let far = |options: &InterpolateOptions| {
             let solved = interpolate("space", &SLIDERS, &centers, 3, options).expect("distinct");
             solved.driver.evaluate(&[40.0, 0.0])
         };
         let [gaussian, linear, shepard] = every_kind();
-        assert!(far(&gaussian).iter().all(|c| c.abs() < 1e-12), "base alone");
+        assert!(
+            far(&gaussian).iter().all(|c| c.abs() < 1e-12),
+            "only the base shape is left"
+        );
         let on_and_on = far(&linear);
         assert!((on_and_on[1] - 40.0).abs() < 1e-9, "a line: {on_and_on:?}");
         let average = far(&shepard);
@@ -252,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_are_added_up_meet_their_corners() {
-        // smile, wink, and both at once: what the sum of the two lacks there.
+    fn shapes_that_are_added_up_are_exact_at_combinations() {
+        // smile, wink, and both at once: the combination shape corrects the sum of the two.
         let centers = centers(&[[1.0, 0.0], [0.0, 0.5], [1.0, 0.5]], 1.0);
         let options = InterpolateOptions {
             kernel: Kernel::Superposition,
@@ -278,12 +281,12 @@ mod tests {
             error
                 .to_string()
                 .contains("pose 0 and pose 1 cannot be told apart"),
-            "half a smile on the same axis is the same shape to superposition: {error}"
+            "superposition cannot tell half a smile from a smile: {error}"
         );
     }
 
     #[test]
-    fn poses_that_are_the_same_are_named() {
+    fn two_equal_poses_are_named_in_the_error() {
         let centers = centers(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1e-8]], 0.6);
         let error = interpolate(
             "space",
@@ -300,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn falloffs_that_swallow_everything_are_refused() {
+    fn falloffs_that_make_poses_indistinguishable_are_refused() {
         let line: Vec<[f64; 2]> = (0..12).map(|k| [f64::from(k) * 0.1, 0.0]).collect();
         let options = InterpolateOptions::default();
         let error = interpolate("space", &SLIDERS, &centers(&line, 20.0), 12, &options);
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_interpolate_is_fine() {
+    fn a_space_without_poses_is_valid() {
         let solved = interpolate("space", &SLIDERS, &[], 0, &InterpolateOptions::default());
         assert!(
             solved

@@ -1,11 +1,10 @@
-//! Part of the way from one pose to another, in plain `f64`.
+//! A pose between two poses, in plain `f64`.
 //!
-//! Translations, scales and coefficients go in a straight line. Rotations go along the straight
-//! line between their quaternions on the shorter side, made unit length again: the arc is exactly
-//! that of a slerp, only the speed along it varies. Engines blend so because it is cheap. For
-//! rotations φ apart the angle is at most 0.3° from the slerp's at φ = 60°, 1.0° at 90° and 8.3°
-//! at 180°, and equal to it at weights 0, ½ and 1. Exactly 180° apart, both sides are as short,
-//! and rounding chooses.
+//! Translations, scales and coefficients are interpolated linearly. Rotations are interpolated linearly as quaternions,
+//! on the shorter side, and normalised: the path is exactly that of a slerp, only the speed along it varies. Engines do
+//! the same, because it is cheap. For rotations φ apart the angle is at most 0.3° from the slerp's at φ = 60°, 1.0° at
+//! 90° and 8.3° at 180°, and equal to it at weights 0, ½ and 1. Exactly 180° apart, both sides are equally short, and
+//! rounding decides.
 
 use glam::{DQuat, DVec3};
 
@@ -35,9 +34,8 @@ impl Trs {
 impl Pose {
     /// The pose at `weight` of the way to another: 0 is `self`, 1 is `other`.
     ///
-    /// A pose holds matrices, so each bone is split into translation, rotation and scale first.
-    /// A matrix does not say which of its axes were scaled negatively: such bones had better be
-    /// blended with [`Trs::blend`] before they become matrices.
+    /// A pose holds matrices, so each bone is split into translation, rotation and scale first. A matrix does not tell
+    /// which of its axes were scaled negatively; blend such bones with [`Trs::blend`] before they become matrices.
     ///
     /// ```
     /// use dermis::Pose;
@@ -50,10 +48,10 @@ impl Pose {
     /// ```
     ///
     /// # Errors
-    /// [`RigError::CountMismatch`] when the poses have other numbers of bones or coefficients, and
-    /// [`RigError::Sheared`] when a matrix is no translation, rotation and scale.
+    /// [`RigError::CountMismatch`] when the poses have different numbers of bones or coefficients, and
+    /// [`RigError::Sheared`] when a matrix is not a product of translation, rotation and scale.
     pub fn blend(&self, other: &Self, weight: f64) -> Result<Self, RigError> {
-        /// Largest cosine between two axes that single-precision matrices leave by rounding.
+        /// Largest cosine between two axes that rounding to single precision can cause.
         const ROUNDING_SHEAR: f64 = 1e-4;
         let same = |what, expected: usize, found: usize| match expected == found {
             true => Ok(()),
@@ -127,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shorter_way_round_is_taken_whatever_the_sign() {
+    fn the_shorter_way_round_is_taken_for_either_sign_of_the_quaternion() {
         let b = turned(1.0);
         let flipped = Trs {
             rotation: -b.rotation,
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_angle_strays_from_the_slerp_by_no_more_than_the_docs_say() {
+    fn the_angle_differs_from_the_slerp_by_no_more_than_documented() {
         for (apart_deg, bound_deg) in [(60.0, 0.3), (90.0, 1.0), (180.0, 8.3)] {
             let end = turned(f64::to_radians(apart_deg));
             let worst_deg = (0..=1000)
@@ -162,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn poses_of_other_sizes_or_with_shear_are_refused() {
+    fn poses_of_different_sizes_or_with_shear_are_refused() {
         let one = Pose::new(vec![DAffine3::IDENTITY]);
         let two = Pose::new(vec![DAffine3::IDENTITY; 2]);
         let error = one.blend(&two, 0.5).expect_err("other bone count");

@@ -1,10 +1,9 @@
-//! Bones that nobody poses: their place follows from other bones.
+//! Bones computed from other bones.
 //!
-//! A half-turned bone between forearm and hand, a bone that swells as the elbow bends: linear blend
-//! skinning with such **pseudo-bones** does what the skeleton's own bones cannot (\[Mohr03\] §5).
-//! They are bones like any other once a pose has been completed with them, so files, engines and
-//! fits need to know nothing more. Both motions are a translation, a rotation and a scale in the
-//! parent, so a clip can key them exactly.
+//! A half-turned bone between forearm and hand, a bone that swells as the elbow bends: linear blend skinning with such
+//! **pseudo-bones** can show deformations that the skeleton's own bones cannot (\[Mohr03\] §5). Once a pose has been
+//! completed with them they are ordinary bones for files, engines and fits. Both motions are a translation, a rotation
+//! and a scale relative to the parent, so a clip can key them exactly.
 
 use glam::{DAffine3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -12,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::{BoneId, RigError, Skeleton};
 use crate::math::nearest_rotation;
 
-/// A bone whose place follows from another bone's.
+/// A bone whose transform is computed from another bone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DerivedBone {
-    /// The bone that is placed.
+    /// The bone that is computed.
     pub bone: BoneId,
-    /// The bone whose joint it follows: one that is posed.
+    /// The bone whose joint it follows; it must be a posed bone.
     pub of: BoneId,
     /// How it follows.
     pub motion: DerivedMotion,
@@ -32,25 +31,24 @@ pub struct DerivedBone {
 /// | `B`, `B̂` | parent from the derived bone, posed and at rest |
 /// | `R` | the joint's turn from its rest in the parent's frame: the rotation nearest to `lin(L L̂⁻¹)`, at most half a turn |
 ///
-/// At rest `B = B̂`. A joint that passes half a turn comes round from the other side, and its derived
-/// bones jump: a pose does not say which way it was reached.
+/// At rest `B = B̂`. When a joint turns past half a turn, its turn is read as one from the other side, and its derived
+/// bones jump: a pose does not tell in which direction it was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum DerivedMotion {
-    /// Turns a share of the joint's turn about the joint:
-    /// `B = T(off L) Rˢʰᵃʳᵉ T(−off L̂) B̂`.
+    /// Turns by a share of the joint's turn, about the joint: `B = T(off L) Rˢʰᵃʳᵉ T(−off L̂) B̂`.
     ///
-    /// The derived bone has the same parent as `of`. Scale of the joint is left out.
+    /// The derived bone has the same parent as `of`. The joint's scale is ignored.
     PartTurn {
-        /// 0 stays with the parent, 1 turns with the bone; 0.5 is half-way.
+        /// 0 stays with the parent, 1 turns with the bone, 0.5 turns half-way.
         share: f64,
     },
-    /// Rides on its parent and scales across its own x axis as the joint bends:
-    /// `B = B̂ diag(1, s, s)` with `s = 1 + gain (1 − cos θ) / 2`, θ being the angle of `R`.
+    /// Moves with its parent and scales across its own x axis as the joint bends: `B = B̂ diag(1, s, s)` with
+    /// `s = 1 + gain (1 − cos θ) / 2`, θ being the angle of `R`.
     ///
-    /// The parent is any bone that is posed: `of` itself, or the bone above it.
+    /// The parent is any posed bone: `of` itself, or the bone above it.
     Swell {
-        /// Scale at a half turn, less 1; negative shrinks.
+        /// Scale at half a turn, minus 1; negative values shrink.
         gain: f64,
     },
 }
@@ -66,26 +64,28 @@ pub(crate) fn check_derived(skeleton: &Skeleton, derived: &[DerivedBone]) -> Res
         };
         if d.bone.index() != posed_count + m {
             return Err(bad(format!(
-                "derived bones are the last of the skeleton, in order: expected bone {}",
+                "derived bones must be the last bones of the skeleton, in order: expected bone {} here",
                 posed_count + m
             )));
         }
         if d.of.index() >= posed_count {
             return Err(bad(format!(
-                "it follows bone {}, but only the first {posed_count} are posed",
+                "it follows bone {}, but only the first {posed_count} bones are posed",
                 d.of.0
             )));
         }
         let (parent, of_parent) = (bones[d.bone.index()].parent, bones[d.of.index()].parent);
         if parent.is_some_and(|parent| parent.index() >= posed_count) {
-            return Err(bad("its parent is a derived bone".to_owned()));
+            return Err(bad(
+                "its parent is a derived bone, but must be a posed one".to_owned()
+            ));
         }
         let number = match d.motion {
             DerivedMotion::PartTurn { share } => {
                 if parent != of_parent {
                     return Err(bad(format!(
-                        "a bone that turns part of the way has the parent of the bone that it \
-                         follows, {}",
+                        "a bone that turns part of the way must have the same parent as the bone that it \
+                         follows: {}",
                         of_parent.map_or("none".to_owned(), |a| format!("bone {}", a.0))
                     )));
                 }
@@ -94,7 +94,9 @@ pub(crate) fn check_derived(skeleton: &Skeleton, derived: &[DerivedBone]) -> Res
             DerivedMotion::Swell { gain } => gain,
         };
         if !number.is_finite() {
-            return Err(bad(format!("its share or gain is {number}")));
+            return Err(bad(format!(
+                "its share or gain must be a finite number, found {number}"
+            )));
         }
         if !rest_parent_from_bone(skeleton, d.of).inverse().is_finite()
             || !rest_parent_from_bone(skeleton, d.bone).is_finite()
@@ -107,7 +109,7 @@ pub(crate) fn check_derived(skeleton: &Skeleton, derived: &[DerivedBone]) -> Res
     Ok(())
 }
 
-/// How many bones a pose has to give.
+/// How many bones a pose must give.
 fn posed_count(skeleton: &Skeleton, derived: &[DerivedBone]) -> Result<usize, RigError> {
     let count = skeleton.bone_count();
     count
@@ -119,7 +121,7 @@ fn posed_count(skeleton: &Skeleton, derived: &[DerivedBone]) -> Result<usize, Ri
         })
 }
 
-/// `L_j` of every bone from those of the posed bones; derived ones that were given are recomputed.
+/// `L_j` of every bone, computed from those of the posed bones; values given for derived bones are ignored.
 pub(crate) fn complete(
     skeleton: &Skeleton,
     derived: &[DerivedBone],
@@ -143,7 +145,7 @@ pub(crate) fn complete(
 }
 
 impl DerivedBone {
-    /// Where the bone stands in its parent when the bone that it follows stands at `parent_from_of`.
+    /// The bone's transform in its parent when the bone that it follows stands at `parent_from_of`.
     ///
     /// # Panics
     /// When the skeleton has no such bones.
@@ -174,7 +176,7 @@ pub(crate) fn joint_turn(rest_parent_from_bone: &DAffine3, parent_from_bone: &DA
     if turn.w < 0.0 { -turn } else { turn }
 }
 
-/// `L̂`: where a bone stands in its parent in the pose in which the mesh was bound.
+/// `L̂`: a bone's transform in its parent in the pose in which the mesh was bound.
 pub(crate) fn rest_parent_from_bone(skeleton: &Skeleton, bone: BoneId) -> DAffine3 {
     let bones = skeleton.bones();
     let rest_model_from_bone = bones[bone.index()].bone_from_rest.inverse();
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn at_rest_derived_bones_move_nothing() {
+    fn at_rest_derived_bones_do_not_move_vertices() {
         let skeleton = skeleton();
         let palette = skeleton
             .palette(&Pose::new(completed(DQuat::IDENTITY)))
@@ -241,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_turned_bone_turns_half_as_far_about_the_same_point() {
+    fn a_half_turned_bone_turns_half_as_far_about_the_joint() {
         let axis = DVec3::new(0.3, 1.0, -0.5).normalize();
         let skeleton = skeleton();
         let full = DQuat::from_axis_angle(axis, 2.0);
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_swelling_bone_grows_across_and_not_along() {
+    fn a_swelling_bone_grows_across_its_axis_and_not_along_it() {
         for (angle, expected) in [(FRAC_PI_2, 1.25), (0.999_999 * PI, 1.5)] {
             let (trs, shear) = Trs::from_affine(&completed(DQuat::from_rotation_z(angle))[3]);
             assert!(shear < 1e-12, "translation, rotation and scale: {shear}");
@@ -271,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_that_slides_and_scales_takes_the_half_turn_along_without_scale() {
+    fn a_half_turned_bone_follows_a_sliding_joint_and_ignores_its_scale() {
         let skeleton = skeleton();
         let rest = rest_parent_from_bone(&skeleton, BoneId(1));
         let slid = DAffine3::from_translation(DVec3::Y)
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_make_no_sense_are_refused() {
+    fn invalid_lists_of_derived_bones_are_refused() {
         let skeleton = skeleton();
         let [half, swell] = DERIVED;
         check_derived(&skeleton, &DERIVED).expect("a good list");

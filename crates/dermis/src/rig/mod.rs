@@ -1,4 +1,4 @@
-//! Skeletons, and poses of them: what moves a skin.
+//! Skeletons and their poses.
 
 mod blend;
 mod derived;
@@ -20,7 +20,7 @@ pub use similarity::Similarity;
 pub use skeleton::{Bone, BoneId, Skeleton};
 pub use trs::Trs;
 
-/// A count that may be larger than integers are.
+/// A count that may be too large for an integer.
 fn count_text(count: f64) -> String {
     match count < 1e15 {
         true => format!("{count:.0}"),
@@ -28,7 +28,7 @@ fn count_text(count: f64) -> String {
     }
 }
 
-/// What can be wrong with a skeleton, a pose or a clip.
+/// Why a skeleton, a pose or a clip is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RigError {
@@ -55,17 +55,19 @@ pub enum RigError {
         what: String,
     },
     /// A rest matrix cannot be inverted.
-    #[error("the rest matrix of bone {bone} ({name}) is singular, so nothing can be bound to it")]
+    #[error(
+        "the rest matrix of bone {bone} ({name}) is singular, so no vertices can be bound to it"
+    )]
     SingularRest {
         /// Index of the bone.
         bone: usize,
         /// Name of the bone.
         name: String,
     },
-    /// A pose belongs to another skeleton.
+    /// A count differs from that of the skeleton or skin.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {
-        /// What was counted.
+        /// The thing that was counted, in the plural.
         what: &'static str,
         /// How many the skeleton or skin has.
         expected: usize,
@@ -74,7 +76,7 @@ pub enum RigError {
     },
     /// A transform is more than translation, rotation and scale.
     #[error(
-        "{what} is sheared by {shear:.2e}: it is no translation, rotation and scale, \
+        "{what} is sheared by {shear:.2e}: it is not a product of translation, rotation and scale, \
          so a glTF node cannot hold it"
     )]
     Sheared {
@@ -83,7 +85,7 @@ pub enum RigError {
         /// Largest cosine between two axes that should be perpendicular.
         shear: f64,
     },
-    /// A derived bone cannot follow what it should.
+    /// A derived bone is invalid.
     #[error("derived bone {bone}: {problem}")]
     BadDerivedBone {
         /// Index of the bone.
@@ -91,13 +93,13 @@ pub enum RigError {
         /// What is wrong.
         problem: String,
     },
-    /// Proxy bones and their skeleton do not fit together.
+    /// Proxy bones do not fit their skeleton.
     #[error("proxy bones: {problem}")]
     BadProxyBones {
         /// What is wrong.
         problem: String,
     },
-    /// A joint's limits contradict themselves.
+    /// A joint's limits are invalid.
     #[error("the limits of bone {bone}: {problem}")]
     BadLimits {
         /// Index of the bone.
@@ -105,16 +107,16 @@ pub enum RigError {
         /// What is wrong.
         problem: String,
     },
-    /// A number of frames per second at which nothing can be sampled.
+    /// A number of frames per second that is not above 0.
     #[error("expected a number of frames per second above 0, found {found}")]
     BadRate {
         /// What was given.
         found: f64,
     },
-    /// A clip is too long for so many frames per second.
+    /// A clip has too many frames at this rate.
     #[error(
-        "clip {clip} at {frames_per_second} frames per second would be {} frames, and {most} are the most \
-         that are made: ask for fewer frames per second, or cut the clip",
+        "clip {clip} at {frames_per_second} frames per second would have {} frames, and at most {most} are \
+         allowed: ask for fewer frames per second, or cut the clip",
         count_text(*frames)
     )]
     TooManyFrames {
@@ -127,7 +129,7 @@ pub enum RigError {
         /// [`MOST_FRAMES`](crate::clip::MOST_FRAMES).
         most: usize,
     },
-    /// The keys of a channel do not fit together.
+    /// A channel's keys are invalid.
     #[error("clip {clip}: {problem}")]
     BadKeys {
         /// Name of the clip.

@@ -1,21 +1,22 @@
-//! Proxy bones of a character that is moved as a whole.
+//! Proxy bones of a character that is moved, turned or scaled as a whole.
 
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::{JointReading, PatchPredictor, PredictedTurn, ProxyBones, Similarity};
 
 impl Similarity {
-    /// The same proxies in the moved model: posed by moved matrices they are placed where moved ones are.
+    /// The same proxies in the moved model: for a moved pose, they are placed where moving the original proxies would
+    /// put them.
     ///
     /// | symbol | meaning |
     /// | --- | --- |
     /// | `s`, `R`, `M` | scale, rotation, and the whole move |
-    /// | `G' = M G S⁻¹`, `N' = M N M⁻¹` | as bones are moved |
-    /// | `θ' = R θ` | turns are in the axes of model space |
+    /// | `G' = M G S⁻¹`, `N' = M N M⁻¹` | how bones are moved |
+    /// | `θ' = R θ` | turns are given in the axes of model space |
     /// | `D' = M D T(−c) M⁻¹ T(c')` | motion of a patch about its middle `c` |
     ///
-    /// Places (fourth columns) enter a proxy's own place with weights that sum to 1, and its directions with
-    /// weights that sum to 0, so the translation of the move is right without a term of its own.
+    /// Places (fourth columns) enter a proxy's place with weights that sum to 1, and its directions with weights that
+    /// sum to 0, so the translation of the move needs no term of its own.
     #[must_use]
     pub fn proxies(&self, proxies: &ProxyBones) -> ProxyBones {
         let turn = DMat3::from_quat(self.rotation());
@@ -23,7 +24,7 @@ impl Similarity {
             let per_row = matrix.len() / (4 * proxies.bones.len()).max(1);
             let scaled = |row: usize, c: &[f64]| {
                 let along = turned * DVec3::from_slice(c);
-                // Directions keep their length, places are scaled.
+                // Directions keep their length; places are scaled.
                 match row % 4 {
                     3 => (along * self.scale()).extend(c[3]).to_array(),
                     _ => along.extend(c[3] / self.scale()).to_array(),
@@ -49,7 +50,7 @@ impl Similarity {
                 .collect(),
             sources: proxies.sources.clone(),
             from_patches: rows(&proxies.from_patches, turn),
-            // In the frames of bones nothing turns.
+            // Values in the frames of bones do not turn.
             from_sources: rows(&proxies.from_sources, DMat3::IDENTITY),
         }
     }
@@ -130,7 +131,7 @@ mod tests {
     use crate::synth::{BodyOptions, ProxyOptions, body, proxied};
 
     #[test]
-    fn a_moved_skin_in_a_moved_pose_is_the_skin_moved() {
+    fn a_moved_skin_in_a_moved_pose_shows_the_moved_vertices() {
         let body = body(&BodyOptions {
             vertex_count: 300,
             influences: 3,

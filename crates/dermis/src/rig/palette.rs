@@ -2,7 +2,7 @@
 
 use glam::DAffine3;
 
-/// `G_j` for every bone: what the vertex program needs to know about a pose.
+/// `G_j` for every bone: the part of a pose that the vertex program uses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Palette {
     /// Takes each bone's frame to model space.

@@ -1,11 +1,10 @@
-//! Bones that stand for patches of skin, placed by what was learned of how skin follows joints.
+//! Proxy bones: bones that move patches of skin, placed by a learned prediction of how skin follows joints.
 //!
-//! A patch of skin between two bones turns with neither: half-way along a twisting forearm, about
-//! another axis over a muscle, with a stretch that depends on the bend. Rotational regression
-//! (\[Wang07\]) predicts how patches move from the turns of joints, and places **proxy bones** so that
-//! the skin on them meets all predictions and the bones that it hangs on as well as it can. The places
-//! are linear in predictions and matrices, so a pose costs a few small predictions and one product of
-//! matrices; after it, proxy bones are bones like any other.
+//! A patch of skin between two bones moves with neither of them: half-way along a twisting forearm, about another axis
+//! over a muscle, with a stretch that depends on the bend. Rotational regression (\[Wang07\]) predicts how patches move
+//! from the turns of joints, and places **proxy bones** so that the skin on them agrees as well as possible with all
+//! predictions and with the bones that it is attached to. The places are linear in predictions and matrices, so a pose
+//! costs a few small predictions and one product of matrices; after that, proxy bones are ordinary bones.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -20,15 +19,15 @@ use crate::math::{nearest_branch, nearest_rotation, rotation_vector};
 /// | `G_j` | model from bone, of a posed bone or of a proxy |
 /// | `N_j` | `G_j Ĝ_j⁻¹` |
 /// | `θ_j` | turn of joint `j`: `log` of the rotation nearest to `lin(N_a⁻¹ N_b)`, b being its bone and a the bone it turns in |
-/// | `D_ℓ` | predicted motion of patch `ℓ`: its gradient, and where its middle goes |
+/// | `D_ℓ` | predicted motion of patch `ℓ`: its gradient, and the new position of its middle |
 ///
-/// `[G_1 … G_P] = [D_1 … D_L] C1ᵀ + [G_s1 … G_sS] C2ᵀ`: every row of a proxy's matrix is the same
-/// combination of that row of the predictions and of the source bones. \[Wang07\] Eq. 6 writes the same
-/// with matrices nine times as large, most of whose entries are 0: no row ever meets another.
+/// `[G_1 … G_P] = [D_1 … D_L] C1ᵀ + [G_s1 … G_sS] C2ᵀ`: every row of a proxy's matrix is the same combination of that
+/// row of the predictions and of the source bones. \[Wang07\] Eq. 6 writes the same with matrices nine times as large,
+/// most of whose entries are 0, because rows are never combined with each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProxyBones {
-    /// The bones that are placed, in order. Each hangs from a carrier of its own, right before it, and
-    /// the carrier in model space; together they are the last of the skeleton.
+    /// The bones that are placed, in order. The parent of each is a carrier of its own, right before it, and the
+    /// carrier has no parent; together they are the last bones of the skeleton.
     pub bones: Vec<BoneId>,
     /// The joints whose turns are read.
     pub joints: Vec<JointReading>,
@@ -42,23 +41,23 @@ pub struct ProxyBones {
     pub from_sources: Vec<f64>,
 }
 
-/// How the turn of a joint is read from a pose.
+/// How the turn of a joint is computed from a pose.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JointReading {
     /// The bone that turns.
     pub bone: BoneId,
-    /// The bone that it turns in.
+    /// The bone relative to which it turns.
     pub parent: BoneId,
-    /// The middle of the turns that were seen, axis times angle in radians: a turn is read as the vector
-    /// nearest to it, so that a forearm may go from 0° to 300° without a jump.
+    /// The middle of the turns in the examples, axis times angle in radians: a turn is given as the vector nearest to
+    /// it, so that a forearm may go from 0° to 300° without a jump.
     pub middle: DVec3,
 }
 
 /// How a patch of skin moves: `D = F T(o) exp(ρ_1) exp(ρ_2) … [X | x]`, with `F = Σ w_a N_a`.
 ///
-/// The gradient `lin(D)` acts on the patch about its middle in the rest pose; the fourth column is where the middle
-/// goes.
+/// The gradient `lin(D)` acts on the patch about its middle in the rest pose; the fourth column is the new position of
+/// the middle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PatchPredictor {
@@ -67,30 +66,30 @@ pub struct PatchPredictor {
     pub frame: Vec<(BoneId, f64)>,
     /// `o`, the point about which it turns, in the rest pose.
     pub pivot: DVec3,
-    /// `ρ_1`, `ρ_2`, …; none for a patch that turns with the bone.
+    /// `ρ_1`, `ρ_2`, …; empty for a patch that turns with the bone.
     pub turns: Vec<PredictedTurn>,
     /// Numbers of the joints that the stretch depends on.
     pub stretch_joints: Vec<u16>,
-    /// `H`: of nine inputs per such joint, and at last of 1, the shares in the twelve entries of `[X | x]`,
-    /// column by column. The inputs are those of [`stretch_inputs`]: a joint's turn and its squares.
+    /// `H`: for each of nine inputs per such joint, and last for a constant 1, its coefficients in the twelve entries
+    /// of `[X | x]`, column by column. The inputs are those of [`stretch_inputs`]: a joint's turn and its squares.
     pub stretch: Vec<[f64; 12]>,
 }
 
-/// A turn that follows from that of a joint: `ρ = u W θ`.
+/// A turn computed from that of a joint: `ρ = u W θ`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PredictedTurn {
     /// Number of the joint.
     pub joint: u16,
-    /// `u`: how much of the joint's angle; 0.5 is half-way along a twist.
+    /// `u`: the share of the joint's angle; 0.5 is half-way along a twist.
     pub scale: f64,
-    /// `W`: how the axis is turned.
+    /// `W`: the rotation of the axis.
     pub offset: DQuat,
 }
 
-/// What a stretch depends on, of one joint: `θ`, and the products of its components: xx, yy, zz, yz, xz, xy.
+/// The inputs of a stretch from one joint: `θ`, and the products of its components: xx, yy, zz, yz, xz, xy.
 ///
-/// A bulge is the same for a bend to either side, which no linear function of the turn is.
+/// A bulge is the same for a bend to either side, which a linear function of the turn cannot express.
 pub fn stretch_inputs(turn: DVec3) -> [f64; 9] {
     let DVec3 { x, y, z } = turn;
     [x, y, z, x * x, y * y, z * z, y * z, x * z, x * y]
@@ -175,7 +174,7 @@ impl ProxyBones {
         frames.chain(joints).chain(self.sources.iter().copied())
     }
 
-    /// Every bone that is named: those that are placed, and those that are read.
+    /// Every bone that is named: the placed ones and those that are read.
     pub fn bones_mut(&mut self) -> impl Iterator<Item = &mut BoneId> {
         let frames = self.patches.iter_mut().flat_map(|p| &mut p.frame);
         let frames = frames.map(|(bone, _)| bone);
@@ -184,7 +183,7 @@ impl ProxyBones {
         lists.chain(frames).chain(joints)
     }
 
-    /// Checks that everything that is named exists and that no number is NaN or infinite.
+    /// Checks that all bones and joints that are named exist and that no number is NaN or infinite.
     ///
     /// # Errors
     /// [`RigError::BadProxyBones`].
@@ -193,7 +192,7 @@ impl ProxyBones {
         let Some(posed_count) = (skeleton.bone_count()).checked_sub(self.unposed_bone_count())
         else {
             return bad(format!(
-                "{} of them and their carriers are more than all bones",
+                "{} proxies and their carriers are more than all bones of the skeleton",
                 self.bones.len()
             ));
         };
@@ -205,8 +204,8 @@ impl ProxyBones {
                 || parent(carrier).is_some()
             {
                 return bad(format!(
-                    "proxy {m} is bone {}: expected bone {}, hung from bone {carrier}, which hangs \
-                     in model space",
+                    "proxy {m} is bone {}: expected bone {} with parent {carrier}, which has no \
+                     parent itself",
                     bone.0,
                     carrier + 1
                 ));
@@ -214,7 +213,7 @@ impl ProxyBones {
         }
         if let Some(bone) = (self.read_bones()).find(|bone| bone.index() >= posed_count) {
             return bad(format!(
-                "bone {} is read, but only the first {posed_count} are posed",
+                "bone {} is read, but only the first {posed_count} bones are posed",
                 bone.0
             ));
         }
@@ -223,7 +222,7 @@ impl ProxyBones {
             let mut joints = turning.chain(patch.stretch_joints.iter().copied());
             if let Some(joint) = joints.find(|&j| usize::from(j) >= self.joints.len()) {
                 return bad(format!(
-                    "patch {l} reads joint {joint}, but there are {}",
+                    "patch {l} reads joint {joint}, but there are only {}",
                     self.joints.len()
                 ));
             }
@@ -267,7 +266,7 @@ impl ProxyBones {
             && turns.all(|t| t.scale.is_finite() && t.offset.is_finite())
     }
 
-    /// `D_ℓ` in a pose, given `G` of all posed bones (and, unread, of others).
+    /// `D_ℓ` in a pose, given `G` of all posed bones; further entries are ignored.
     pub fn motions(&self, skeleton: &Skeleton, model_from_bone: &[DAffine3]) -> Vec<DAffine3> {
         let posed_from_rest = |bone: BoneId| {
             model_from_bone[bone.index()] * skeleton.bones()[bone.index()].bone_from_rest
@@ -284,7 +283,7 @@ impl ProxyBones {
             .collect()
     }
 
-    /// `G` of every proxy bone, given that of all posed bones (and, unread, of others).
+    /// `G` of every proxy bone, given `G` of all posed bones; further entries are ignored.
     pub fn place(&self, skeleton: &Skeleton, model_from_bone: &[DAffine3]) -> Vec<DAffine3> {
         self.combine(&self.motions(skeleton, model_from_bone), model_from_bone)
     }
@@ -317,7 +316,7 @@ impl ProxyBones {
             .collect()
     }
 
-    /// The same proxies of a skeleton whose bones have other numbers; each must keep its rest matrix.
+    /// The same proxies for a skeleton whose bones have other numbers; each bone must keep its rest matrix.
     #[must_use]
     pub fn with_bones(&self, renumber: impl Fn(BoneId) -> BoneId) -> Self {
         let mut changed = self.clone();

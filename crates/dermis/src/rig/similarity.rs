@@ -1,8 +1,7 @@
 //! Moving a whole character: one scale, a rotation and a translation of model space.
 //!
-//! Bones do not take the scale on (\[Merry07\] §3.4.1): their frames keep their size and their places
-//! are scaled, and so are positions in the frames. Rotations stay rotations, and players that hold no
-//! scale can hold the result.
+//! Bones do not take over the scale (\[Merry07\] §3.4.1): their frames keep their size, while their places and the
+//! positions in the frames are scaled. Rotations stay rotations, so players that support no scale can hold the result.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -36,8 +35,7 @@ impl Similarity {
         })
     }
 
-    /// A change of the unit of length by a factor above 0, such as [`unit_factor`](crate::math::unit_factor)
-    /// gives.
+    /// A change of the unit of length by a factor above 0, such as that of [`unit_factor`](crate::math::unit_factor).
     pub(crate) fn scaling(factor: f64) -> Self {
         Self {
             scale: factor,
@@ -61,12 +59,12 @@ impl Similarity {
         self.translation
     }
 
-    /// Where a point of model space goes.
+    /// The new position of a point of model space.
     pub fn point(&self, v: DVec3) -> DVec3 {
         self.vector(v) + self.translation
     }
 
-    /// What becomes of a difference of points.
+    /// The new value of a difference between two points.
     pub fn vector(&self, v: DVec3) -> DVec3 {
         self.scale * (self.rotation * v)
     }

@@ -1,4 +1,4 @@
-//! A tree of bones, and where each stood when the mesh was bound to it.
+//! A tree of bones, and the transform of each when the mesh was bound to it.
 
 use glam::DAffine3;
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,9 @@ impl BoneId {
 pub struct Bone {
     /// Name shown to people and written to files; need not be unique.
     pub name: String,
-    /// The bone that carries this one; `None` for a bone that hangs in model space.
+    /// The bone to which this one is attached; `None` for a root, whose parent is model space.
     pub parent: Option<BoneId>,
-    /// Where the bone stands in its parent when no clip moves it.
+    /// The bone's transform in its parent when no clip moves it.
     ///
     /// Often, but not always, the pose in which the mesh was bound: glTF keeps the two apart.
     pub default_parent_from_bone: Trs,
@@ -68,7 +68,7 @@ impl Skeleton {
         Ok(Self { bones, carriers })
     }
 
-    /// Marks bones that only carry others: see [`Skeleton::is_carrier`].
+    /// Marks bones as carriers: see [`Skeleton::is_carrier`].
     ///
     /// # Panics
     /// When there is no such bone.
@@ -80,11 +80,11 @@ impl Skeleton {
         self
     }
 
-    /// Whether a bone is there to carry others and not to hold vertices: a node of a file that is no
-    /// joint, or the outer one of two nodes that show one affine bone.
+    /// Whether a bone only carries other bones and holds no vertices: a node of a file that is no joint, or the outer
+    /// one of two nodes that show one affine bone.
     ///
-    /// Such a bone's `bone_from_rest` means nothing, and a file need not list it among its joints.
-    /// Nothing keeps a fit from binding vertices to it; then it is a joint like any other.
+    /// A carrier's `bone_from_rest` has no meaning, and a file need not list it among its joints. A fit may still bind
+    /// vertices to it; then it is a joint like any other.
     ///
     /// # Panics
     /// When there is no such bone.
@@ -152,7 +152,7 @@ impl Skeleton {
         Some(BoneId(j as u16))
     }
 
-    /// The pose the bones take when nothing moves them.
+    /// The pose of the bones when no clip moves them.
     pub fn default_pose(&self) -> Pose {
         Pose::new(
             self.bones
@@ -184,7 +184,7 @@ impl Skeleton {
         Pose::new(self.bones.iter().enumerate().map(local).collect())
     }
 
-    /// Chains a pose down the tree to the matrices `G_j` that take bone frames to model space.
+    /// Multiplies a pose down the tree to the matrices `G_j`, which take bone frames to model space.
     ///
     /// # Errors
     /// [`RigError::CountMismatch`] when the pose has another number of bones.
@@ -207,7 +207,7 @@ impl Skeleton {
         Ok(Palette { model_from_bone })
     }
 
-    /// The pose whose palette is the given one: undoes [`Skeleton::palette`].
+    /// The pose whose palette is the given one: the inverse of [`Skeleton::palette`].
     ///
     /// # Errors
     /// [`RigError::CountMismatch`], and [`RigError::NotFinite`] when a parent's matrix is singular.
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn rest_pose_moves_nothing() {
+    fn the_rest_pose_does_not_move_vertices() {
         let skeleton = arm();
         for pose in [skeleton.rest_pose(), skeleton.default_pose()] {
             let palette = skeleton.palette(&pose).expect("the pose fits");

@@ -5,7 +5,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// A transform that scales, then rotates, then translates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trs {
-    /// Where the origin goes, in the parent's units.
+    /// The new position of the origin, in the parent's units.
     pub translation: DVec3,
     /// A unit quaternion.
     pub rotation: DQuat,
@@ -14,7 +14,7 @@ pub struct Trs {
 }
 
 impl Trs {
-    /// The transform that changes nothing.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         translation: DVec3::ZERO,
         rotation: DQuat::IDENTITY,
@@ -35,7 +35,7 @@ impl Trs {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
-    /// The closest scale and rotation to a matrix, and how much shear was left out.
+    /// The scale and rotation closest to a matrix, and how much shear was dropped.
     ///
     /// The axes are made perpendicular in the order x, y, z (Gram–Schmidt); a mirrored matrix
     /// gets a negative x scale. The second value is the largest cosine between two axes of the
@@ -47,7 +47,7 @@ impl Trs {
             axes.y_axis.length(),
             axes.z_axis.length(),
         );
-        // A zero axis (a bone scaled away) has no direction of its own: any perpendicular one does.
+        // A zero axis (a bone scaled to nothing) has no direction; any perpendicular one will do.
         let x = axes.x_axis.try_normalize();
         let y = axes.y_axis.try_normalize();
         let z = axes.z_axis.try_normalize();

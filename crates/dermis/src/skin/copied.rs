@@ -1,4 +1,4 @@
-//! A vertex program for vertices that copy those of another: what a file draws of a skin's points.
+//! A vertex program for drawn vertices, each of which copies a point of the skin.
 
 use super::{
     Correction, Delta, DualQuaternionProgram, LinearProgram, MultiWeightProgram, SsdProgram,
@@ -7,7 +7,7 @@ use super::{
 use crate::Rows;
 
 impl VertexProgram {
-    /// The program whose vertex `n` does what vertex `of_vertex[n]` of this one does.
+    /// The program whose vertex `n` moves as vertex `of_vertex[n]` of this one.
     ///
     /// # Panics
     /// When a vertex is named that does not exist.
@@ -25,7 +25,7 @@ impl VertexProgram {
             }),
             Self::Linear(linear) => {
                 let influences = rows(&linear.influences, of_vertex);
-                // Corrections of this program count items of the table, not vertices.
+                // Corrections of this program number items of the influence table, not vertices.
                 let items: Vec<u32> = (of_vertex.iter())
                     .flat_map(|&v| linear.influences.range(v as usize))
                     .map(|item| item as u32)
@@ -57,7 +57,7 @@ fn rows<T: Copy>(table: &Rows<T>, of: &[u32]) -> Rows<T> {
         .collect()
 }
 
-/// `of` says of which index each new one is a copy.
+/// `of` holds, for each new index, the index that it copies.
 fn corrections<V: Copy>(given: &[Correction<V>], of: &[u32]) -> Vec<Correction<V>> {
     let copy = |correction: &Correction<V>| {
         let deltas = (0..).zip(of).filter_map(|(index, old)| {

@@ -1,9 +1,9 @@
-//! Sparse displacements that a coefficient switches on.
+//! Corrections: sparse displacements, scaled by a coefficient.
 
 /// A displacement of one vertex (or of one influence of it).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Delta<V> {
-    /// Which vertex, or which item of the influence table.
+    /// Number of the vertex, or of the item in the influence table.
     pub index: u32,
     /// The displacement at coefficient 1.
     pub value: V,
@@ -12,6 +12,6 @@ pub struct Delta<V> {
 /// A shape that is added in proportion to its coefficient: a morph target, a sculpted corrective.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Correction<V> {
-    /// What moves, by rising index; everything else stays.
+    /// The displacements, by rising index; everything else stays.
     pub deltas: Vec<Delta<V>>,
 }

@@ -1,4 +1,4 @@
-//! The plain evaluation, in double precision, that every faster one is tested against.
+//! The plain evaluation in double precision, against which all faster ones are tested.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
@@ -9,7 +9,7 @@ use super::{
 use crate::rig::{Palette, Pose};
 
 impl Skin {
-    /// Where every vertex goes in a pose, in model units.
+    /// The position of every vertex in a pose, in model units.
     ///
     /// # Errors
     /// As [`Skin::run_pose_program`].
@@ -141,7 +141,7 @@ fn blended(row: &[Weight], motions: &[DualQuaternion]) -> Option<DualQuaternion>
     Some(sum)
 }
 
-/// What a vertex's blend of motions does to directions.
+/// The linear part of a vertex's blended motion, which turns directions.
 pub(super) fn frame_of_dual_quaternion(row: &[Weight], motions: &[DualQuaternion]) -> DMat3 {
     blended(row, motions).map_or(DMat3::ZERO, |motion| {
         let origin = motion.apply(DVec3::ZERO);
@@ -150,7 +150,7 @@ pub(super) fn frame_of_dual_quaternion(row: &[Weight], motions: &[DualQuaternion
     })
 }
 
-/// The influence against which the signs of a vertex are chosen.
+/// The influence to which the signs of a vertex's quaternions are matched.
 pub(crate) fn heaviest(row: &[Weight]) -> Option<&Weight> {
     row.iter()
         .max_by(|a, b| a.weight.total_cmp(&b.weight).then(b.bone.cmp(&a.bone)))
@@ -179,7 +179,7 @@ impl DualQuaternion {
         }
     }
 
-    /// Moves a point; the length of the real part divides out.
+    /// Moves a point; dividing by the length of the real part normalises.
     fn apply(&self, v: DVec3) -> DVec3 {
         let (r, w) = (self.real.truncate(), self.real.w);
         let (t, tw) = (self.dual.truncate(), self.dual.w);
@@ -189,8 +189,8 @@ impl DualQuaternion {
     }
 }
 
-/// The rigid motion that stands for `N_j`: its rotation by Gram-Schmidt, and a translation that
-/// takes the bone's rest origin to where `N_j` takes it. A rigid `N_j` stays itself.
+/// The rigid motion used in place of `N_j`: its rotation by Gram-Schmidt, and the translation that takes the bone's
+/// rest origin where `N_j` takes it. A rigid `N_j` is unchanged.
 pub(crate) fn rigid_from_affine(posed_from_rest: &DAffine3, bone_from_rest: &DAffine3) -> DAffine3 {
     let m = posed_from_rest.matrix3;
     let x = m.x_axis.try_normalize().unwrap_or(DVec3::X);
@@ -199,7 +199,7 @@ pub(crate) fn rigid_from_affine(posed_from_rest: &DAffine3, bone_from_rest: &DAf
         .try_normalize()
         .unwrap_or_else(|| x.any_orthonormal_vector());
     let turn = DMat3::from_cols(x, y, x.cross(y));
-    // A singular bind matrix has no rest origin; then the model's origin serves.
+    // A singular bind matrix has no rest origin; the model's origin is used instead.
     let origin = bone_from_rest.inverse().translation;
     let origin = if origin.is_finite() {
         origin
@@ -253,14 +253,14 @@ mod tests {
             corrections: Vec::new(),
         };
         let skin = Skin::new(skeleton, program(ssd), Vec::new()).expect("valid");
-        // A hair less than 180°, so that the way round is not a toss-up.
+        // Slightly less than 180°, so that the direction of the turn is defined.
         let turn = DAffine3::from_rotation_x(std::f64::consts::PI - 1e-9);
         let pose = Pose::new(vec![DAffine3::IDENTITY, turn]);
         skin.evaluate(&pose).expect("fits")[0]
     }
 
     #[test]
-    fn dual_quaternions_keep_the_girth_that_linear_blending_loses() {
+    fn a_twist_keeps_its_width_with_dual_quaternions_and_not_with_linear_blending() {
         let blended = twisted(VertexProgram::Ssd);
         assert!(blended.length() < 1e-8, "the tube collapses: {blended}");
         let turned =
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn twelve_equal_weights_are_one_weight() {
+    fn twelve_equal_weights_are_linear_blend_skinning() {
         let shown = twisted(|ssd| {
             let twelve = |w: &Weight| MultiWeight {
                 bone: w.bone,

@@ -26,14 +26,14 @@ use crate::clip::Clip;
 use crate::pose_space::PoseSpaceError;
 use crate::rig::{Palette, Pose, RigError, Skeleton};
 
-/// What can be wrong with a skin.
+/// Why a skin is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkinError {
-    /// The pose does not belong to the skin's skeleton.
+    /// The pose does not fit the skin's skeleton.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// What drives the coefficients does not belong to the skin.
+    /// A driver does not fit the skin.
     #[error(transparent)]
     PoseSpace(#[from] PoseSpaceError),
     /// An influence names a bone that does not exist.
@@ -46,10 +46,10 @@ pub enum SkinError {
         /// How many bones there are.
         bone_count: usize,
     },
-    /// Lists per vertex have different lengths.
+    /// Lists with one entry per vertex have different lengths.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {
-        /// What was counted.
+        /// The thing that was counted, in the plural.
         what: &'static str,
         /// How many there should be.
         expected: usize,
@@ -66,15 +66,15 @@ pub enum SkinError {
         /// How many vertices there are.
         vertex_count: usize,
     },
-    /// The skin is no sum of matrices times vectors.
+    /// The skin is not a sum of matrices times vectors.
     #[error("{program} cannot be written as animation-space vectors")]
     NotLinear {
-        /// What kind of skin it is.
+        /// The kind of skin.
         program: &'static str,
     },
-    /// A correction of animation-space vectors is no displacement of the rest shape.
+    /// A correction of animation-space vectors is not a displacement of the rest shape.
     #[error(
-        "correction {name} moves the influences of vertex {vertex} each in its own way, which is no \
+        "correction {name} moves each influence of vertex {vertex} differently, which is no \
          displacement of the rest shape"
     )]
     NotInRestSpace {
@@ -83,22 +83,22 @@ pub enum SkinError {
         /// Index of the vertex.
         vertex: usize,
     },
-    /// Other players need a linear blend skin in its place.
+    /// A stand-in (a linear blend skin for other players to show) is missing.
     #[error(
-        "{program} has no linear blend stand-in, which other programs show: make one with \
+        "{program} has no linear blend stand-in for other programs to show: make one with \
          fit::plain_fallback"
     )]
     NoStandIn {
-        /// What kind of skin it is.
+        /// The kind of skin.
         program: &'static str,
     },
-    /// The skin cannot be turned or put elsewhere.
+    /// The skin cannot be turned or translated.
     #[error(
-        "{program} does not turn or move with its character: a weight for each entry of a matrix would \
-         mean another shape; only scaling keeps it"
+        "{program} cannot be turned or translated with its character, only scaled: with a weight for each \
+         entry of a matrix, a turned pose gives another shape"
     )]
     CannotMove {
-        /// What kind of skin it is.
+        /// The kind of skin.
         program: &'static str,
     },
     /// An option is out of range.
@@ -109,17 +109,17 @@ pub enum SkinError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The weights of a vertex are no shares of its bones.
+    /// The weights of a vertex are negative or do not sum to 1.
     #[error(
-        "vertex {vertex} has weights from {least} on that sum to {sum}: expected none below 0, and a sum \
-         of 1"
+        "the weights of vertex {vertex} must be at least 0 and sum to 1: the smallest is {least}, \
+         the sum {sum}"
     )]
     NoShares {
         /// Index of the vertex.
         vertex: usize,
         /// Its smallest weight.
         least: f64,
-        /// What its weights sum to.
+        /// The sum of its weights.
         sum: f64,
     },
     /// A weight or a position holds NaN or infinity.
@@ -132,19 +132,19 @@ pub enum SkinError {
 
 /// A model that turns a pose into vertex positions.
 ///
-/// The **pose program** chains a pose down the skeleton to a palette of matrices and passes the
-/// pose's coefficients on; the **vertex program** does the rest. Every linear model compiles to
-/// one vertex program, [`LinearProgram`]: see [`Skin::to_linear`].
+/// The **pose program** turns a pose into a palette of matrices, one per bone, and passes on the pose's coefficients;
+/// the **vertex program** computes the positions from these. Every linear model compiles to one vertex program,
+/// [`LinearProgram`]: see [`Skin::to_linear`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skin {
     /// The bones that pose it.
     pub skeleton: Skeleton,
-    /// What each vertex does with the matrices.
+    /// How each vertex is computed from the matrices.
     pub program: VertexProgram,
     /// Names and defaults of the coefficients, one per correction of the vertex program.
     pub coefficients: Vec<Coefficient>,
-    /// What computes the last bones and the last coefficients from the others. A pose may leave those out, and
-    /// what it says about them is ignored.
+    /// Computes the last bones and the last coefficients from the others. A pose may leave those out; values given for
+    /// them are ignored.
     pub pose_program: PoseProgram,
 }
 
@@ -153,11 +153,11 @@ pub struct Skin {
 pub struct Coefficient {
     /// Name shown to people and written to files.
     pub name: String,
-    /// Value when a pose says nothing.
+    /// The value when a pose gives none.
     pub default: f64,
 }
 
-/// What the pose program hands to the vertex program.
+/// The output of the pose program, which the vertex program reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PosedInputs {
     /// `G_j` for every bone.
@@ -197,7 +197,7 @@ impl Skin {
         self.program.vertex_count()
     }
 
-    /// The value of every coefficient when a pose says nothing.
+    /// The value of every coefficient when a pose gives none.
     pub fn default_coefficients(&self) -> Vec<f64> {
         self.coefficients.iter().map(|c| c.default).collect()
     }
@@ -207,10 +207,10 @@ impl Skin {
         clip.sample(&self.skeleton, &self.default_coefficients(), time)
     }
 
-    /// The pose program: matrices and coefficients of a pose.
+    /// Runs the pose program: the matrices and coefficients of a pose.
     ///
-    /// Derived and proxy bones are placed here, whether the pose has them or leaves them out, and so are
-    /// driven coefficients.
+    /// Derived bones, proxy bones and driven coefficients are computed here, whether the pose has them or leaves them
+    /// out.
     ///
     /// # Errors
     /// [`SkinError::Rig`] when the pose has another number of bones, and

@@ -1,4 +1,4 @@
-//! A skin moved as a whole: scaled, turned, put elsewhere.
+//! A skin that is moved, turned or scaled as a whole.
 
 use super::{
     Correction, DualQuaternionProgram, LinearProgram, MultiWeightProgram, Skin, SkinError,
@@ -8,14 +8,14 @@ use crate::rig::Similarity;
 use crate::skin::{Delta, Influence};
 
 impl Skin {
-    /// The same skin in a moved model space: posed by moved poses it gives moved positions.
+    /// The same skin in a moved model space: moved poses give moved positions.
     ///
-    /// Frames keep their size and positions in them are scaled (\[Merry07\] §3.4), so rotations stay as
-    /// they are; for the pose program see [`PoseProgram::moved`](super::PoseProgram::moved).
+    /// Frames keep their size and positions in them are scaled (\[Merry07\] §3.4), so rotations of bones do not change.
+    /// For the pose program see [`PoseProgram::moved`](super::PoseProgram::moved).
     ///
     /// # Errors
-    /// [`SkinError::CannotMove`] for a multi-weight skin that is to be turned or translated: each entry
-    /// of its matrices has a weight of its own, and the entries do not turn one by one.
+    /// [`SkinError::CannotMove`] when a multi-weight skin would be turned or translated: each entry of its matrices has
+    /// a weight of its own, and a turn mixes entries.
     pub fn moved(&self, by: &Similarity) -> Result<Self, SkinError> {
         let program = match &self.program {
             VertexProgram::Ssd(ssd) => VertexProgram::Ssd(ssd.moved(by)),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_skin_plays_a_moved_clip_elsewhere() {
+    fn a_moved_skin_plays_a_moved_clip_at_the_moved_place() {
         let by = Similarity::new(
             2.5,
             DQuat::from_scaled_axis(DVec3::new(0.3, -1.0, 0.4)),
@@ -219,13 +219,13 @@ mod tests {
                 .expect("it fits");
             assert!(
                 rest.iter().all(|v| v.is_finite()),
-                "bind matrices moved along"
+                "bind matrices are moved, too"
             );
         }
     }
 
     #[test]
-    fn multi_weight_skins_scale_and_do_not_turn() {
+    fn multi_weight_skins_can_be_scaled_and_not_turned() {
         let base = skin();
         let VertexProgram::Ssd(ssd) = &base.program else {
             panic!("it is linear blend");

@@ -1,9 +1,9 @@
-//! A skin whose bones shear as one that every player takes.
+//! Turns a skin whose bones shear into one that every player supports.
 //!
-//! Skinning decomposition and affine fits give bones any matrix, but a node of a file is a translation,
-//! a rotation and a scale. Every bone that shears becomes two: `NAME` with T, R1 and S, which only
-//! carries, and its child `NAME.turn` with R2, which has the vertices, the inverse bind matrix and the
-//! children of the old one. How R1 and R2 are chosen is in `rig/nested.rs`.
+//! Skinning decomposition and affine fits give bones any matrix, but a node of a file is a translation, a rotation and
+//! a scale. Every bone that shears becomes two: a carrier `NAME` with T, R1 and S, which holds no vertices, and its
+//! child `NAME.turn` with R2, which has the vertices, the inverse bind matrix and the children of the old bone.
+//! `clip/nested.rs` chooses R1 and R2.
 
 use glam::{DAffine3, DMat3};
 
@@ -17,7 +17,7 @@ use crate::math::{largest_stretch, unit_factor};
 use crate::par;
 use crate::rig::{Bone, BoneId, Pose, RigError, Similarity, Skeleton, Trs};
 
-/// The part of the key tolerance within which a bone's shear counts as none, or R2 as unmoved.
+/// The share of the key tolerance within which a bone's shear counts as none, or R2 as unmoved.
 const SHEAR_SHARE: f64 = 0.25;
 
 /// A motion as one pose per frame; bones may shear.
@@ -27,28 +27,28 @@ pub struct PoseClip<'a> {
     pub name: String,
     /// One per frame, the first at time 0.
     pub poses: &'a [Pose],
-    /// How fast the frames follow each other; above 0.
+    /// The frame rate; above 0.
     pub frames_per_second: f64,
 }
 
 /// How to make a skin playable.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlayableOptions {
-    /// How far the vertices of each bone may be off at any frame, as a root mean square in model units, 0
-    /// or more; no vertex is off by more than four times that. With 0, the default, every key of what
-    /// moves is kept. With more, shear that no vertex shows is dropped and so are keys that
-    /// interpolation gives back. Multi-weight and dual quaternion skins keep all keys whatever it is.
+    /// How far the vertices of each bone may be off at any frame, as a root mean square in model units, 0 or more; no
+    /// vertex is off by more than four times that. With 0, the default, all keys of moving bones are kept. With more,
+    /// shear and keys are dropped where no vertex moves by more than that. Multi-weight and dual quaternion skins
+    /// always keep all keys.
     pub key_tolerance: f64,
 }
 
-/// A skin of translations, rotations and scales only.
+/// A skin whose bones have only translations, rotations and scales.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Playable {
-    /// The skin; its rest mesh and weights are those of the given one.
+    /// The skin; its rest mesh and weights are those of the input.
     pub skin: Skin,
-    /// One clip for each one given, derived and proxy bones included.
+    /// One clip for each input clip, including derived and proxy bones.
     pub clips: Vec<Clip>,
-    /// For each bone of the given skin, the bone that now has its vertices and its children.
+    /// For each bone of the input, the bone that now has its vertices and its children.
     pub bones: Vec<BoneId>,
     /// How many bones became two.
     pub split_count: usize,
@@ -65,19 +65,21 @@ impl PlayableOptions {
         }
         Err(SkinError::BadOption {
             option: "key-tolerance",
-            problem: format!("{} is not 0 or more", self.key_tolerance),
+            problem: format!(
+                "expected a number of at least 0, found {}",
+                self.key_tolerance
+            ),
         })
     }
 }
 
 /// Turns poses of any affine matrices into clips, and bones that shear into pairs of bones.
 ///
-/// At every frame the skin shows what the given one shows in the pose of that frame, to rounding or to
-/// the key tolerance. Between frames it stays near the straight line between them; where R1 and R2
-/// would lead it astray, keys are added at halves, quarters or eighths of a frame. By default the new
-/// skin stands as the given one does. Derived bones stay derived unless the joint that they follow is
-/// split: then they are keyed and no more derived. Proxy bones stay proxies, whatever they follow, and
-/// bones that they follow keep all their keys and all their shear.
+/// At every frame the skin shows the same shape as the input in the pose of that frame, up to rounding or the key
+/// tolerance. Between frames bones stay near the straight line between their matrices; where R1 and R2 would stray from
+/// it, keys are added at halves, quarters or eighths of a frame. The default pose stays the same. Derived bones stay
+/// derived unless the joint that they follow is split: then they get keys instead. Proxy bones always stay proxies, and
+/// the bones that they follow keep all their keys and all their shear.
 ///
 /// Time is linear in bones times frames.
 ///
@@ -135,11 +137,11 @@ pub fn to_playable(
     })
 }
 
-/// A skin and complete poses of it, of about unit size.
+/// A skin and its complete poses, at about unit size.
 struct Job<'a> {
     skin: &'a Skin,
     clips: &'a [PoseClip<'a>],
-    /// By clip.
+    /// One list per clip.
     poses: Vec<Vec<Pose>>,
     /// The linear parts of every bone in every frame, by clip and bone.
     tracks: Vec<Vec<Vec<DMat3>>>,
@@ -147,14 +149,14 @@ struct Job<'a> {
     followed: Vec<BoneId>,
 }
 
-/// Bones that do not shear, and clips with a key for every frame of what moves.
+/// Bones that do not shear, and clips with a key at every frame for bones that move.
 struct Split {
     plan: Plan,
     skin: Skin,
     clips: Vec<Clip>,
     is_split: Vec<bool>,
-    /// How far vertices are off at most, in units of the tolerance.
-    off: f64,
+    /// The largest error of the vertices, divided by the tolerance.
+    error: f64,
 }
 
 impl<'a> Job<'a> {
@@ -180,17 +182,17 @@ impl<'a> Job<'a> {
         };
         let key_count = |clips: &[Clip]| clips.iter().map(Clip::key_count).sum::<usize>();
         let keys_of_all = key_count(&exact.clips);
-        // Shear that nobody sees saves nodes, and now and then costs keys between frames.
+        // Dropping invisible shear saves nodes, and sometimes costs keys between frames.
         let shear = self.shear_tolerances(&shares, SHEAR_SHARE * tolerance);
         let lenient = self.reduce(self.split(&shear)?, tolerance)?;
-        // Shear that was dropped may be seen after all, where errors of several bones meet.
-        if lenient.off <= 1.0 && key_count(&lenient.clips) <= keys_of_all {
+        // Dropped shear may be visible after all, where errors of several bones add up.
+        if lenient.error <= 1.0 && key_count(&lenient.clips) <= keys_of_all {
             return self.finish(lenient);
         }
         self.finish(self.reduce(exact, tolerance)?)
     }
 
-    /// Splits the bones that shear by more than a tolerance each.
+    /// Splits the bones that shear by more than their tolerance.
     fn split(&self, shear: &[f64]) -> Result<Split, SkinError> {
         let is_split: Vec<bool> = (shear.iter().enumerate())
             .map(|(j, &tolerance)| {
@@ -223,12 +225,12 @@ impl<'a> Job<'a> {
             plan,
             skin,
             is_split,
-            off: 0.0,
+            error: 0.0,
         })
     }
 
-    /// New bones that keep all their keys: what a derived bone follows must not be simplified twice, and
-    /// nobody knows how far a proxy goes for a small error.
+    /// New bones that keep all their keys: bones followed by derived ones, which must not be simplified twice, and
+    /// bones followed by proxies, whose response to a small error is unknown.
     fn untouched(&self, plan: &Plan, new_skin: &Skin) -> Vec<BoneId> {
         let derived_from = new_skin.pose_program.derived().iter().map(|d| d.of);
         let followed = self.followed.iter().flat_map(|&bone| plan.nodes(bone));
@@ -248,21 +250,21 @@ impl<'a> Job<'a> {
             tolerance,
         };
         let mut clips = Vec::with_capacity(split.clips.len());
-        let mut off = split.off;
+        let mut error = split.error;
         for ((full, given), poses) in split.clips.iter().zip(self.clips).zip(&self.poses) {
-            // Between frames there is nothing else to compare with.
-            let wanted = |time: f64| match given.frame_at(time).and_then(|k| poses.get(k)) {
+            // Between frames, the clip itself is the reference.
+            let target = |time: f64| match given.frame_at(time).and_then(|k| poses.get(k)) {
                 Some(pose) => self.skin.evaluate(pose),
                 None => split.skin.evaluate(&split.skin.sample(full, time)),
             };
-            let reduced = fewer.reduce(full, &wanted)?;
-            let of_bones = fewer.off(&reduced, &full.key_times(), &wanted)?;
-            off = of_bones.into_iter().fold(off, f64::max);
+            let reduced = fewer.reduce(full, &target)?;
+            let errors = fewer.relative_errors(&reduced, &full.key_times(), &target)?;
+            error = errors.into_iter().fold(error, f64::max);
             clips.push(reduced);
         }
         Ok(Split {
             clips,
-            off,
+            error,
             ..split
         })
     }
@@ -285,8 +287,8 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// For each bone, the error of its matrix, as a norm, that moves its vertices by no more than the
-    /// tolerance when all bones above it have theirs too.
+    /// For each bone, the error of its matrix, as a norm, that moves its vertices by no more than the tolerance when
+    /// all its ancestors have their allowed errors, too.
     fn shear_tolerances(&self, shares: &Shares, tolerance: f64) -> Vec<f64> {
         let skeleton = &self.skin.skeleton;
         let mut depths: Vec<usize> = Vec::with_capacity(skeleton.bone_count());
@@ -311,7 +313,7 @@ impl<'a> Job<'a> {
         let mut tolerances: Vec<f64> = (largest.iter())
             .map(|&largest| match largest > 0.0 {
                 true => tolerance / deepest as f64 / largest,
-                // A bone that moves nothing has no yardstick.
+                // A bone without vertices has no measure of its error.
                 false => 0.0,
             })
             .collect();
@@ -335,7 +337,10 @@ fn complete_poses(skin: &Skin, clip: &PoseClip<'_>) -> Result<Vec<Pose>, SkinErr
     if !clip.frames_per_second.is_finite() || clip.frames_per_second <= 0.0 {
         return Err(SkinError::BadOption {
             option: "frames-per-second",
-            problem: format!("{} is not above 0", clip.frames_per_second),
+            problem: format!(
+                "expected a number above 0, found {}",
+                clip.frames_per_second
+            ),
         });
     }
     let complete = |(k, pose): (usize, &Pose)| {
@@ -356,7 +361,7 @@ fn complete_poses(skin: &Skin, clip: &PoseClip<'_>) -> Result<Vec<Pose>, SkinErr
     clip.poses.iter().enumerate().map(complete).collect()
 }
 
-/// The coefficients of all frames, unless they stay at their defaults.
+/// The coefficients of all frames; `None` when they keep their defaults.
 fn coefficient_channel(skin: &Skin, poses: &[Pose], clip: &PoseClip<'_>) -> Option<Channel> {
     let defaults = skin.default_coefficients();
     let moves = poses.iter().any(|pose| pose.coefficients != defaults);
@@ -372,7 +377,7 @@ fn coefficient_channel(skin: &Skin, poses: &[Pose], clip: &PoseClip<'_>) -> Opti
     })
 }
 
-/// Which bones there will be.
+/// The bones of the new skin.
 struct Plan {
     /// Old bones in the order of the new ones.
     order: Vec<usize>,
@@ -394,7 +399,7 @@ impl Plan {
         };
         let (derived, keyed): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(stays);
         let bone_of = |m: &usize| all[*m].bone.index();
-        // Derived bones or proxies are the last of a skeleton, and carry no others.
+        // Derived bones and proxies are the last of a skeleton and have no children.
         let order: Vec<usize> = (0..skin.posed_bone_count())
             .chain(keyed.iter().map(bone_of))
             .chain(derived.iter().map(bone_of))
@@ -424,7 +429,7 @@ impl Plan {
         self.outer[j] != self.inner[j]
     }
 
-    /// The given skin over the new bones.
+    /// The input skin with the new bones.
     fn skin(&self, skin: &Skin) -> Result<Skin, SkinError> {
         let given = skin.skeleton.bones();
         let mut bones: Vec<Bone> = Vec::with_capacity(given.len());

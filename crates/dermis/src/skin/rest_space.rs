@@ -1,18 +1,17 @@
-//! Corrections as displacements of the rest shape, whichever form the program has them in.
+//! Corrections as displacements of the rest shape, for every kind of vertex program.
 //!
-//! Files hold morph targets, which act before the matrices, and so does sculpting. Animation space
-//! stores a displacement `δ_i` spread over the influences of its vertex, `d_ij = w_ij Ĝ_j⁻¹ (δ_i, 0)`;
-//! here `δ_i` is found again.
+//! Morph targets in files and sculpted shapes are displacements before the matrices act. Animation space stores such a
+//! displacement `δ_i` spread over the influences of its vertex, `d_ij = w_ij Ĝ_j⁻¹ (δ_i, 0)`; this module recovers
+//! `δ_i`.
 
 use glam::{DMat3, DVec3, DVec4};
 
 use super::{Correction, Delta, LinearProgram, SkinError, VertexProgram};
 use crate::rig::Skeleton;
 
-/// How far the influences of a vertex may disagree about its displacement, as a share of it.
+/// How far the influences of a vertex may disagree about its displacement, as a share of its length.
 ///
-/// Vectors that went through single precision disagree by 1e-7; those that were fitted one by one
-/// disagree by all they have.
+/// Vectors rounded to single precision disagree by 1e-7; vectors that were fitted independently disagree completely.
 const AGREEMENT: f64 = 1e-6;
 
 impl VertexProgram {
@@ -21,8 +20,8 @@ impl VertexProgram {
     /// Vertices and bones must be in range, as [`Skin::new`](super::Skin::new) checks.
     ///
     /// # Errors
-    /// [`SkinError::NotInRestSpace`] for animation-space vectors that were not made from a
-    /// displacement; `name` is then the correction's number.
+    /// [`SkinError::NotInRestSpace`] for animation-space vectors that were not made from a displacement; its `name` is
+    /// the correction's number.
     pub fn rest_corrections(
         &self,
         skeleton: &Skeleton,
@@ -37,14 +36,14 @@ impl VertexProgram {
 }
 
 impl LinearProgram {
-    /// The displacements that [`LinearProgram::spread_over_bones`] made the corrections from.
+    /// The displacements from which [`LinearProgram::spread_over_bones`] made the corrections.
     fn gather_from_bones(&self, skeleton: &Skeleton) -> Result<Vec<Correction<DVec3>>, SkinError> {
         let rest_from_bone: Vec<DMat3> = (skeleton.bones().iter())
             .map(|bone| bone.bone_from_rest.matrix3.inverse())
             .collect();
         let mut moved = vec![DVec4::ZERO; self.influences.items().len()];
         let gather = |(m, correction): (usize, &Correction<DVec4>)| {
-            // Indices may repeat: what the evaluation adds up is added up here.
+            // Indices may repeat; repeated entries are summed, as in the evaluation.
             moved.fill(DVec4::ZERO);
             for delta in &correction.deltas {
                 moved[delta.index as usize] += delta.value;
@@ -70,7 +69,7 @@ impl LinearProgram {
         self.corrections.iter().enumerate().map(gather).collect()
     }
 
-    /// `δ_i = lin(Ĝ_j) d_ij / w_ij` of the heaviest influence, when all the others agree.
+    /// `δ_i = lin(Ĝ_j) d_ij / w_ij` of the heaviest influence, when all others agree.
     fn gathered(
         &self,
         rest_from_bone: &[DMat3],
@@ -85,7 +84,7 @@ impl LinearProgram {
             (items.clone()).max_by(|&a, &b| weight(a).abs().total_cmp(&weight(b).abs()))?;
         let value = in_rest(heaviest) / weight(heaviest);
         let most = AGREEMENT * weight(heaviest).abs() * value.length();
-        // Written so that a NaN, as from a weight or a scale of zero, agrees with nothing.
+        // Written so that NaN, as from a weight or a scale of zero, counts as disagreement.
         let agrees = |item: usize| {
             moved[item].w == 0.0 && in_rest(item).distance(weight(item) * value) <= most
         };
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn displacements_are_found_again() {
+    fn displacements_are_recovered_from_influences() {
         let Skin {
             mut program,
             skeleton,
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_displacement_is_refused_by_vertex() {
+    fn corrections_that_are_no_displacements_are_refused_with_their_vertex() {
         let Skin {
             mut program,
             skeleton,
@@ -147,7 +146,7 @@ mod tests {
         let VertexProgram::Linear(sound) = program else {
             panic!("it is animation space");
         };
-        // A vertex of several bones: one alone would agree with itself.
+        // A vertex with several bones: a single bone always agrees with itself.
         let vertex = (5..60)
             .find(|&i| sound.influences.row(i).len() > 1)
             .expect("the tube blends");

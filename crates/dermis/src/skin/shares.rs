@@ -1,17 +1,16 @@
-//! Which bones hold the vertices of a skin, and how far from them the vertices are.
+//! Which bones hold the vertices of a skin, and where the vertices are relative to these bones.
 
 use super::{Skin, VertexProgram};
 use crate::clip::Moments;
 use crate::rig::BoneId;
 use crate::rows::Rows;
 
-/// Vertices by the bones that move them.
+/// Vertices and the bones that move them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shares {
-    /// The bones of each vertex, and how large a share of it each has: 1 in all when weights are not
-    /// negative and sum to 1.
+    /// The bones of each vertex with their shares, which sum to 1 when weights are not negative and sum to 1.
     pub(super) of_vertex: Rows<(BoneId, f64)>,
-    /// The vertices that each bone holds, in its own frame.
+    /// The moments of the vertices that each bone holds, in its own frame.
     pub(super) of_bone: Vec<Moments>,
 }
 
@@ -35,7 +34,7 @@ impl Skin {
             }
             VertexProgram::Linear(linear) => {
                 for row in linear.influences.iter() {
-                    // An influence may have a vector and hardly any weight: it gets an even share then.
+                    // An influence may have a vector but hardly any weight; so it gets at least an equal share.
                     let even = 1.0 / row.len().max(1) as f64;
                     let share = |weight: f64| weight.abs().max(even);
                     for influence in row {

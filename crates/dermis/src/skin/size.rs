@@ -1,4 +1,4 @@
-//! How large a skin is, as it is drawn.
+//! The size of a skin as it is drawn.
 
 use glam::DVec3;
 
@@ -7,7 +7,7 @@ use crate::mesh::Aabb;
 use crate::rig::Pose;
 
 impl Skin {
-    /// The pose when nothing moves the skin: default transforms of bones, default coefficients.
+    /// The pose without any clip: default transforms of bones, default coefficients.
     pub fn default_pose(&self) -> Pose {
         Pose {
             coefficients: self.default_coefficients(),
@@ -15,9 +15,9 @@ impl Skin {
         }
     }
 
-    /// Where players draw the vertices when nothing moves them.
+    /// The positions at which players draw the vertices when no clip moves them.
     ///
-    /// Rest positions can be elsewhere and of another size: bind matrices may scale and turn.
+    /// Rest positions may differ in place and size: bind matrices may scale and turn.
     ///
     /// # Errors
     /// [`SkinError`] for a skin that cannot be evaluated.
@@ -25,8 +25,8 @@ impl Skin {
         self.evaluate(&self.default_pose())
     }
 
-    /// The size of the skin, which shares of the size are shares of: the diagonal of the box around what is
-    /// drawn at rest; 1 for a skin without extent.
+    /// The size of the skin, on which relative lengths are based: the diagonal of the box around the skin as drawn at
+    /// rest; 1 for a skin without extent.
     ///
     /// # Errors
     /// [`SkinError`] for a skin that cannot be evaluated.
@@ -49,10 +49,10 @@ mod tests {
     use crate::synth::{TubeOptions, tube};
 
     #[test]
-    fn the_size_is_that_of_what_is_drawn_whatever_bind_matrices_scale() {
+    fn the_size_is_that_of_the_drawn_shape_even_if_bind_matrices_scale() {
         let skin = tube(&TubeOptions::default()).truth;
         let size = skin.size().expect("a skin");
-        // The same drawing from rest positions in centimetres that lie on their back.
+        // The same drawing from rest positions in centimetres that are turned by a quarter.
         let turn = DQuat::from_rotation_x(1.2);
         let scaled = DAffine3::from_scale_rotation_translation(DVec3::splat(100.0), turn, DVec3::X);
         let mut bones = skin.skeleton.bones().to_vec();

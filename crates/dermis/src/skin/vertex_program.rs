@@ -1,4 +1,4 @@
-//! What each vertex does with the matrices of a pose.
+//! Vertex programs: how each vertex is computed from the matrices of a pose.
 
 use glam::{DVec3, DVec4};
 
@@ -23,7 +23,7 @@ pub struct Influence {
     pub p: DVec4,
 }
 
-/// Linear blend skinning (SSD): scalar weights on rest positions.
+/// Linear blend skinning, also called SSD (skeletal subspace deformation): scalar weights on rest positions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SsdProgram {
     /// `v̂_i`, in model units.
@@ -34,7 +34,7 @@ pub struct SsdProgram {
     pub corrections: Vec<Correction<DVec3>>,
 }
 
-/// The one kernel: `v_i = Σ_j G_j (p_ij + Σ_m c_m d_imj)`.
+/// Animation space, the general form of all linear models: `v_i = Σ_j G_j (p_ij + Σ_m c_m d_imj)`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinearProgram {
     /// `p_ij`, one row per vertex.
@@ -54,8 +54,8 @@ pub struct MultiWeight {
 
 /// Multi-weight enveloping \[Wang02\]: `v_i = Σ_j (W_ij ∘ N_j) v̂_i`.
 ///
-/// Each of the twelve entries of `N_j = G_j Ĝ_j⁻¹` has a weight of its own. Turning the whole
-/// character does not turn the result, because the entries of a matrix do not turn one by one.
+/// Each of the twelve entries of `N_j = G_j Ĝ_j⁻¹` has a weight of its own. Turning the whole character distorts the
+/// result, because a turn mixes the entries of a matrix.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MultiWeightProgram {
     /// `v̂_i`, in model units.
@@ -66,13 +66,13 @@ pub struct MultiWeightProgram {
     pub corrections: Vec<Correction<DVec3>>,
 }
 
-/// Dual quaternion skinning \[Kavan08\]: the rigid motions of the bones are blended, not their
-/// matrices, so that a twist keeps its girth.
+/// Dual quaternion skinning \[Kavan08\]: the rigid motions of the bones are blended, not their matrices, so that a
+/// twisted limb keeps its width.
 ///
-/// Every `N_j` is taken as a rigid motion. A bone that scales or shears keeps where its origin goes
-/// and turns by the rotation that Gram-Schmidt finds in its matrix; its scale is dropped. Signs are
-/// chosen against the heaviest influence of a vertex (the lower bone of two equal ones). A vertex
-/// without influences goes to the origin, as in every program.
+/// Every `N_j` is replaced by a rigid motion. For a bone that scales or shears, the origin moves as before, the
+/// rotation is that of Gram-Schmidt on its matrix, and the scale is dropped. Signs of quaternions are matched to the
+/// heaviest influence of a vertex (the bone with the lower number, if two are equal). A vertex without influences goes
+/// to the origin, as in every program.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DualQuaternionProgram {
     /// Rest positions, weights and corrections: the numbers of linear blend skinning.
@@ -122,14 +122,14 @@ impl SsdProgram {
         linear
     }
 
-    /// The rest shape with coefficients applied.
+    /// The rest shape with corrections, scaled by their coefficients, added.
     pub fn corrected_rest(&self, coefficients: &[f64]) -> Vec<DVec3> {
         corrected(&self.rest_positions, &self.corrections, coefficients)
     }
 
-    /// What a player that reads only the four largest weights of each vertex shows.
+    /// The same skin with only the `count` largest weights of each vertex, as many players read it.
     ///
-    /// Smaller weights are dropped and the rest scaled to sum to 1.
+    /// Smaller weights are dropped, and the remaining ones are scaled to sum to 1.
     pub fn largest_weights(&self, count: usize) -> Self {
         let weights = self
             .weights
@@ -153,7 +153,7 @@ impl SsdProgram {
 }
 
 impl LinearProgram {
-    /// A displacement in rest space as one of the influences: `d_ij = w_ij Ĝ_j⁻¹ (δ_i, 0)`.
+    /// A displacement in rest space, spread over the influences: `d_ij = w_ij Ĝ_j⁻¹ (δ_i, 0)`.
     pub(super) fn spread_over_bones(
         &self,
         skeleton: &Skeleton,
@@ -180,7 +180,7 @@ impl LinearProgram {
 }
 
 impl MultiWeightProgram {
-    /// The rest shape with coefficients applied.
+    /// The rest shape with corrections, scaled by their coefficients, added.
     pub fn corrected_rest(&self, coefficients: &[f64]) -> Vec<DVec3> {
         corrected(&self.rest_positions, &self.corrections, coefficients)
     }
@@ -202,7 +202,7 @@ fn corrected(
 }
 
 impl VertexProgram {
-    /// What people call the program.
+    /// The name of the program for people to read.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Ssd(_) => "linear blend skinning",
@@ -222,7 +222,7 @@ impl VertexProgram {
         }
     }
 
-    /// Most bones that act on one vertex.
+    /// The largest number of bones that act on one vertex.
     pub fn max_influences(&self) -> usize {
         match self {
             Self::Ssd(ssd) => ssd.weights.longest(),
@@ -293,8 +293,8 @@ impl VertexProgram {
     /// The program as animation-space vectors.
     ///
     /// # Errors
-    /// [`SkinError::NotLinear`] for multi-weight enveloping, which uses another vector for each
-    /// coordinate, and for dual quaternions.
+    /// [`SkinError::NotLinear`] for multi-weight enveloping, which uses a different vector for each coordinate, and for
+    /// dual quaternions.
     pub fn to_linear(&self, skeleton: &Skeleton) -> Result<LinearProgram, SkinError> {
         match self {
             Self::Ssd(ssd) => Ok(ssd.to_linear(skeleton)),

@@ -1,16 +1,16 @@
 //! Conjugate gradients on an [`EdgeSystem`], preconditioned by its block diagonal and by coarser systems.
 //!
-//! In the coordinates of the system the block diagonal is a diagonal, so that block-Jacobi
-//! preconditioning costs a multiplication. What is wrong over many nodes at once it does not see; that is mended on
-//! groups of nodes, whose part is added to it ([`CoarseLevels`]). Sums over all nodes are taken chunk by
-//! chunk in a fixed order: the same bits on any number of threads.
+//! In the coordinates of the system the block diagonal is a diagonal, so that block-Jacobi preconditioning costs a
+//! multiplication. It cannot reduce errors that stretch over many nodes; corrections computed on groups of nodes are
+//! added for those ([`CoarseLevels`]). Sums over all nodes are taken chunk by chunk in a fixed order: the same bits on
+//! any number of threads.
 
 use super::coarse_levels::{CoarseLevels, Correction};
 use super::edge_system::EdgeSystem;
 use super::small_matrix::on_widest_vectors;
 use crate::par;
 
-/// When to stop.
+/// When the iterations stop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CgLimits {
     /// Residual over right-hand side, both in the norm of the inverse block diagonal.
@@ -22,7 +22,7 @@ pub(crate) struct CgLimits {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CgOutcome {
     pub(crate) iterations: usize,
-    /// As [`CgLimits::relative_tolerance`].
+    /// In the norm of [`CgLimits::relative_tolerance`].
     pub(crate) relative_residual: f64,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct CgSystem<'a> {
 
 /// Improves `z` until the system with this right-hand side is solved.
 ///
-/// `keep_going` is asked before every iteration; when it says no, `z` is left as it is.
+/// `keep_going` is called before every iteration; when it returns false, `z` keeps its current value.
 pub(crate) fn conjugate_gradients(
     of: CgSystem<'_>,
     right: &[f64],
@@ -46,7 +46,7 @@ pub(crate) fn conjugate_gradients(
     limits: CgLimits,
     keep_going: impl Fn(usize) -> bool + Sync,
 ) -> CgOutcome {
-    // Everything that follows is many short loops: entering the threads' pool for each would cost as much as they do.
+    // All that follows is many short loops: entering the thread pool for each would cost as much as the loops do.
     par::within_pool(|| {
         let CgSystem { system, delta, .. } = of;
         let size = system.size();
@@ -69,7 +69,7 @@ pub(crate) fn conjugate_gradients(
             let preconditioned = (&inverse[..], &residual[..], &coarse);
             turn(system, preconditioned, beta, &mut direction, &mut x);
             let curvature = system.multiply(delta, &diagonal, &direction, &x, &mut product);
-            // Rounding can leave nothing to go along once the residual is down to it.
+            // Once the residual is down to rounding, the direction may be zero.
             if curvature <= 0.0 {
                 break;
             }
@@ -92,7 +92,7 @@ pub(crate) fn conjugate_gradients(
     })
 }
 
-/// The next direction, `M⁻¹r + β d`, and what it is in slots, `x = U d`.
+/// The next direction, `M⁻¹r + β d`, and the same direction in slots, `x = U d`.
 fn turn(
     system: &EdgeSystem<'_>,
     (inverse, residual, coarse): (&[f64], &[f64], &Correction<'_>),
@@ -125,7 +125,7 @@ fn turn(
     });
 }
 
-/// Goes along the direction: `z += α d`, `r −= α K d`; returns `r · M⁻¹ r`.
+/// Steps along the direction: `z += α d`, `r −= α K d`; returns `r · M⁻¹ r`.
 fn advance(
     system: &EdgeSystem<'_>,
     inverse: &[f64],
@@ -157,7 +157,7 @@ fn advance(
     sums.iter().sum()
 }
 
-/// `Σ term(at)` over all numbers, chunk by chunk.
+/// `Σ term(at)` over all positions in the vector, chunk by chunk.
 fn chunk_sum(system: &EdgeSystem<'_>, term: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
     let sums = system.map_chunks(std::iter::repeat(()), |nodes, _| {
         let range = system.range(nodes.start).start..system.range(nodes.end - 1).end;

@@ -1,51 +1,53 @@
-//! Coarser and coarser [`EdgeSystem`]s, to mend at once what is wrong over many nodes.
+//! Coarser and coarser [`EdgeSystem`]s, which reduce errors over many nodes at once.
 //!
-//! Springs carry what one node knows to its neighbours, one edge with every iteration. Directions that the poses
-//! of a kind leave open are held by springs alone, over all the nodes of that kind and beyond, so that plain iterations
-//! grow in number as meshes are refined. Neighbours of one kind are therefore joined into groups, those into larger
-//! ones, and so on; a group moves as one, and the system of groups has the form of that of nodes
-//! ([`EdgeSystem::of_groups`]). As all of a group have one basis `U`, their numbers are added as they are.
+//! Each iteration carries a change from a node to its neighbours, one edge further. Some directions are not determined
+//! by the poses of a kind and are held by springs alone, over all the nodes of that kind and beyond, so that plain
+//! iterations grow in number as meshes are refined. Therefore neighbours of one kind are joined into groups, those into
+//! larger groups, and so on. A group moves as one, and the system of groups has the same form as the system of nodes
+//! ([`EdgeSystem::of_groups`]). All nodes of a group have one basis `U`, so their numbers can simply be added.
 //!
-//! Groups never reach over a border between kinds, whose nodes have other unknowns: the coarsest system has at least a
-//! node for each connected part of a kind. It is not factored. Some damped Jacobi steps do as well as an exact
-//! solve there, to a few iterations in a hundred. Where kinds are many and their parts small (a body with 152 bones), groups
-//! are, too, and the springs to other kinds hold what a kind leaves open: there is little to mend, and no coarser system.
+//! Groups never cross a border between kinds, because the unknowns differ there: the coarsest system has at least a
+//! node for each connected part of a kind. It is not factored: a few damped Jacobi steps there need only a few per cent
+//! more iterations than an exact solve. Where kinds are many and their parts small (a body with 152 bones), groups are
+//! small, too, and springs to other kinds hold the directions that a kind does not determine: a coarser system would
+//! help little, and none is made.
 
 use super::edge_system::EdgeSystem;
 use crate::rows::Rows;
 
-/// Damping of the Jacobi steps. The inverse diagonal times an [`EdgeSystem`] has eigenvalues of up to 2, and steps
-/// converge below; of 0.7 and 0.85 the latter needed fewer iterations.
+/// Damping of the Jacobi steps. The inverse diagonal times an [`EdgeSystem`] has eigenvalues of up to 2, so steps
+/// converge with a damping below 1; 0.85 needed fewer iterations than 0.7.
 const DAMPING: f64 = 0.85;
 
-/// Most Jacobi steps on the coarsest system. With 4, iterations were up to a tenth more; with an exact solve, a twentieth
-/// fewer (a horse and a hinged tube, in a prototype).
+/// The largest number of Jacobi steps on the coarsest system. With 4, a tenth more iterations were needed; with an
+/// exact solve, a twentieth fewer (a horse and a hinged tube, in a prototype).
 const MOST_COARSEST_STEPS: usize = 8;
 
-/// Those steps may take this share of the time of a product with the whole system, but one is always made.
+/// Jacobi steps on the coarsest system may take this share of the time of a product with the whole system, but at least
+/// one is made.
 const COARSEST_SHARE: f64 = 0.5;
 
-/// Coarser systems pay when the first has at most this share of the nodes: one with 0.62 of them took a third longer in all
-/// than none, for a third of the iterations.
+/// A first coarser system is used when it has at most this share of the nodes: one with a share of 0.62 took a third
+/// longer in total than none, although it needed only a third of the iterations.
 const FIRST_SHARE: f64 = 0.3;
 
-/// Further ones cost little whatever they have; this ends them.
+/// A further coarser system costs little; it is added while it has at most this share of the nodes of the one before.
 const FURTHER_SHARE: f64 = 0.75;
 
 /// A system of groups of nodes of the system before it.
 #[derive(Debug)]
 struct Coarser<'a> {
-    /// Where the numbers of each group's nodes begin in the system before.
+    /// For each group, where the numbers of its nodes begin in the system before.
     member_starts: Rows<usize>,
     group_of: Vec<u32>,
     system: EdgeSystem<'a>,
 }
 
-/// Systems of larger and larger groups; of none when nothing can be joined.
+/// Systems of larger and larger groups; empty when no nodes can be joined.
 #[derive(Debug)]
 pub(crate) struct CoarseLevels<'a> {
     levels: Vec<Coarser<'a>>,
-    /// Jacobi steps on the last.
+    /// Jacobi steps on the last system.
     coarsest_steps: usize,
 }
 
@@ -84,7 +86,7 @@ impl<'a> CoarseLevels<'a> {
         }
     }
 
-    /// What is added to a block-Jacobi step, for one `delta`.
+    /// The correction that is added to a block-Jacobi step, for one `delta`.
     pub(super) fn correction(&self, delta: f64, floor: f64) -> Correction<'_> {
         let works = self.levels.iter().map(|level| {
             let diagonal = level.system.diagonal(delta, floor);
@@ -107,8 +109,8 @@ impl<'a> CoarseLevels<'a> {
     }
 }
 
-/// A number for the group of each node: a node with its neighbours of the same kind, where all of them are
-/// free; then what is left, joined to a group beside it, or else to each other.
+/// The group number of each node. First groups are a node and its neighbours of the same kind, where none of them has a
+/// group yet; each remaining node joins a group beside it, or else its remaining neighbours.
 fn join_neighbors(system: &EdgeSystem<'_>) -> Vec<u32> {
     const FREE: u32 = u32::MAX;
     let mut group_of = vec![FREE; system.node_count()];
@@ -123,7 +125,7 @@ fn join_neighbors(system: &EdgeSystem<'_>) -> Vec<u32> {
             count += 1;
         }
     }
-    // By what was joined first, so that groups do not grow into strings.
+    // Nodes join groups of the first pass only, so that groups do not grow into long strings.
     let first = group_of.clone();
     for (node, group) in group_of.iter_mut().enumerate() {
         if *group == FREE {
@@ -145,7 +147,7 @@ fn join_neighbors(system: &EdgeSystem<'_>) -> Vec<u32> {
     group_of
 }
 
-/// The nodes of each group, rising.
+/// The nodes of each group, in rising order.
 fn members(group_of: &[u32], group_count: usize) -> Rows<u32> {
     let mut nodes: Vec<u32> = (0..group_of.len() as u32).collect();
     nodes.sort_by_key(|&node| group_of[node as usize]);
@@ -156,7 +158,7 @@ fn members(group_of: &[u32], group_count: usize) -> Rows<u32> {
     groups
 }
 
-/// Memory for one level.
+/// Buffers of one level.
 #[derive(Debug)]
 struct Work {
     diagonal: Vec<f64>,
@@ -167,7 +169,7 @@ struct Work {
     product: Vec<f64>,
 }
 
-/// A symmetric positive definite stand-in for the inverse of the first coarser system, between nodes and groups.
+/// A symmetric positive definite approximation of the inverse of the first coarser system, applied to numbers of nodes.
 #[derive(Debug)]
 pub(super) struct Correction<'a> {
     levels: &'a [Coarser<'a>],
@@ -177,7 +179,7 @@ pub(super) struct Correction<'a> {
 }
 
 impl Correction<'_> {
-    /// Solves for a residual of the nodes, roughly; returns the residual times the solution.
+    /// Solves approximately for a residual of the nodes; returns the residual times the solution.
     pub(super) fn apply(&mut self, residual: &[f64]) -> f64 {
         let (Some(level), Some(work)) = (self.levels.first(), self.works.first_mut()) else {
             return 0.0;
@@ -193,7 +195,7 @@ impl Correction<'_> {
         work.right.iter().zip(&work.z).map(|(r, z)| r * z).sum()
     }
 
-    /// Adds to a node's numbers what its group has.
+    /// Adds the numbers of a node's group to those of the node.
     #[inline(always)]
     pub(super) fn add(&self, node: usize, numbers: &mut [f64]) {
         if let (Some(level), Some(work)) = (self.levels.first(), self.works.first()) {
@@ -215,7 +217,7 @@ impl Coarser<'_> {
         });
     }
 
-    /// Adds to the numbers of a node those of its group.
+    /// Adds the numbers of a node's group to those of the node.
     #[inline(always)]
     fn add(&self, node: usize, of_groups: &[f64], numbers: &mut [f64]) {
         let group = &of_groups[self.system.range(self.group_of[node] as usize)];
@@ -225,8 +227,8 @@ impl Coarser<'_> {
     }
 }
 
-/// Solves the first system for its `right`, roughly: a step of Jacobi's, the same on coarser systems for what is left,
-/// and another step, so that the whole is symmetric.
+/// Solves the first system for its `right`, approximately: a Jacobi step, a cycle on the coarser systems for the
+/// remaining residual, and another Jacobi step, so that the whole is symmetric.
 fn cycle(levels: &[Coarser<'_>], works: &mut [Work], delta: f64, coarsest_steps: usize) {
     let (Some((level, coarser)), Some((work, coarser_works))) =
         (levels.split_first(), works.split_first_mut())
@@ -240,7 +242,7 @@ fn cycle(levels: &[Coarser<'_>], works: &mut [Work], delta: f64, coarsest_steps:
     match (coarser.first(), coarser_works.first_mut()) {
         (Some(next), Some(next_work)) => {
             work.multiply(&level.system, delta);
-            // The product becomes what is left, for the next system to take.
+            // The product becomes the remaining residual, which the next system takes.
             for (q, r) in work.product.iter_mut().zip(&work.right) {
                 *q = r - *q;
             }
@@ -263,7 +265,7 @@ impl Work {
         system.multiply(delta, &self.diagonal, &self.z, &self.x, &mut self.product);
     }
 
-    /// A damped step of Jacobi's.
+    /// One damped Jacobi step.
     fn step(&mut self, system: &EdgeSystem<'_>, delta: f64) {
         self.multiply(system, delta);
         let left = self.right.iter().zip(&self.product).map(|(r, q)| r - q);
@@ -287,7 +289,7 @@ mod tests {
         NodeKind::new(vec![slot], columns, values)
     }
 
-    /// A strip of two kinds, `count` nodes of each: the kind of each node, and edges with strengths of their own.
+    /// A strip of two kinds, `count` nodes of each: the kind of each node, and edges of different strengths.
     fn strip(count: u32) -> (Vec<u32>, Vec<([u32; 2], f64)>) {
         let kind_of = (0..2 * count).map(|node| node / count).collect();
         let rungs = (1..2 * count).map(|b| ([b - 1, b], 1.0 + 0.1 * f64::from(b % 5)));
@@ -315,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_keep_to_a_kind_and_halve_the_nodes_at_least() {
+    fn groups_hold_one_kind_and_at_least_halve_the_nodes() {
         let kinds = [kind(0, 1.0), kind(0, 2.0)];
         let (kind_of, edges) = strip(200);
         let system = EdgeSystem::new(&kinds, &kind_of, &edges);
@@ -337,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarser_system_is_the_finer_one_of_nodes_that_move_as_one() {
+    fn a_coarser_system_equals_the_finer_one_when_groups_move_as_one() {
         let kinds = [kind(0, 1.0), kind(0, 2.0)];
         let (kind_of, edges) = strip(40);
         let system = EdgeSystem::new(&kinds, &kind_of, &edges);
@@ -382,9 +384,9 @@ mod tests {
         assert!(dot(&a, &on_a) > 0.0 && dot(&b, &on_b) > 0.0, "positive");
     }
 
-    /// One direction of the second kind is held by nothing but springs, over all its nodes.
+    /// One direction of the second kind is held by springs alone, over all its nodes.
     #[test]
-    fn the_solution_is_that_of_the_block_diagonal_alone_in_fewer_iterations() {
+    fn coarse_levels_give_the_same_solution_in_fewer_iterations() {
         let kinds = [kind(0, 1.0), kind(0, 0.0)];
         let (kind_of, edges) = strip(400);
         let system = EdgeSystem::new(&kinds, &kind_of, &edges);
@@ -418,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_joined_where_no_neighbors_are_alike() {
+    fn no_groups_are_made_when_all_neighbors_are_of_other_kinds() {
         let kinds = [kind(0, 1.0), kind(0, 2.0)];
         let kind_of = [0, 1, 0, 1];
         let edges = [([0, 1], 1.0), ([1, 2], 1.0), ([2, 3], 1.0)];

@@ -6,14 +6,12 @@
 //! Σ_a (x_aᵀ D_a x_a / 2 − x_a · b_a) + δ/2 Σ_edges c_ab |x_a − x_b|²
 //! ```
 //!
-//! where slots of the same name are compared and a slot that one side lacks counts as zero there.
-//! So every edge adds `δ c` to the whole diagonal of both its ends, whatever the other end has: the
-//! diagonal block of a node is `D_a + δ d_a I` with `d_a = Σ c`. Many nodes share their `D`, being
-//! of the same *kind*; with `D = U Λ Uᵀ` taken once per kind, the block's inverse
-//! `U (Λ + δ d_a)⁻¹ Uᵀ` is known for every node and every δ. The system is therefore written in
-//! the coordinates `z = Uᵀx`: its block diagonal is a plain diagonal there, block-Jacobi
-//! preconditioning is one multiplication per number, nothing is factored, and nothing but vectors
-//! is stored per node. Edges act through `x = U z`.
+//! where slots of the same name are compared and a slot that one side lacks counts as zero there. So every edge adds
+//! `δ c` to the whole diagonal of both its ends, whatever the other end has: the diagonal block of a node is
+//! `D_a + δ d_a I` with `d_a = Σ c`. Nodes of the same *kind* share their `D`; with `D = U Λ Uᵀ` taken once per kind,
+//! the block's inverse `U (Λ + δ d_a)⁻¹ Uᵀ` is known for every node and every δ. The system is therefore written in the
+//! coordinates `z = Uᵀx`: its block diagonal is a plain diagonal there, block-Jacobi preconditioning is one
+//! multiplication per number, no matrix is factored, and only vectors are stored per node. Edges act through `x = U z`.
 //!
 //! A direction that a node must not move in (its weights must keep their sum) is a column of zeros
 //! in `U`: the *last* one, for every kind. Its coordinate stays 0.
@@ -30,14 +28,14 @@ use crate::rows::Rows;
 /// Numbers in a slot.
 pub(crate) const SLOT: usize = 4;
 
-/// Nodes that one thread takes at a time. Sums are taken chunk by chunk, so it must not depend on
-/// the number of threads.
+/// Nodes that one thread takes at a time. Sums are taken chunk by chunk, so this number must not depend on the number
+/// of threads.
 const CHUNK_NODES: usize = 128;
 
-/// Chunks that one thread takes alone.
+/// Up to this many chunks are worked on by one thread.
 const FEW_CHUNKS: usize = 3;
 
-/// What nodes with the same small problem share.
+/// The small problem that all nodes of one kind share.
 #[derive(Debug, Clone)]
 pub(crate) struct NodeKind {
     /// Names of the slots, in rising order.
@@ -76,7 +74,7 @@ impl NodeKind {
         &self.values
     }
 
-    /// Numbers at a node of this kind.
+    /// How many numbers a node of this kind has.
     pub(crate) fn size(&self) -> usize {
         self.values.len()
     }
@@ -94,11 +92,11 @@ impl NodeKind {
     }
 }
 
-/// One end of an edge, as the other sees it.
+/// An edge, stored at one of its ends.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     node: u32,
-    /// Which list of shared slots; [`SAME_KIND`] when all are shared.
+    /// Index of the list of shared slots; [`SAME_KIND`] when all slots are shared.
     shared: u32,
     /// `c`.
     strength: f64,
@@ -113,11 +111,11 @@ pub(crate) struct EdgeSystem<'a> {
     kind_of: Cow<'a, [u32]>,
     /// How many times each node's own problem counts.
     counts: Vec<f64>,
-    /// Those to nodes of the same kind first.
+    /// The edges at each node, those to nodes of the same kind first.
     links: Rows<Link>,
-    /// Slots that two kinds share: where in the first, where in the second.
+    /// Slots that two kinds share: the position in the first kind and in the second.
     shared: Vec<Vec<(u16, u16)>>,
-    /// `d`: strengths of all edges at a node.
+    /// `d`: the sum of the strengths of all edges at a node.
     degrees: Vec<f64>,
     /// Where each node's numbers begin; one more entry than there are nodes.
     starts: Vec<usize>,
@@ -134,10 +132,10 @@ impl<'a> EdgeSystem<'a> {
         Self::with_counts(kinds, kind_of.into(), counts, edges)
     }
 
-    /// The system of groups of nodes that move as one: all of a group have one kind.
+    /// The system of groups of nodes that move as one; all nodes of a group have the same kind.
     ///
-    /// The problem of a group is its kind's as often as it has nodes, and the springs within it are never stretched:
-    /// with `P` that gives all nodes of a group its numbers, this is `Pᵀ K P`.
+    /// A group's problem is that of its kind times its number of nodes, and the springs within it are never stretched:
+    /// with `P`, which gives each node the numbers of its group, this is `Pᵀ K P`.
     pub(super) fn of_groups(&self, groups: &Rows<u32>, group_of: &[u32]) -> Self {
         let nodes_of = |g: usize| groups.row(g).iter().map(|&node| node as usize);
         let kinds = (0..groups.len()).map(|g| self.kind_of[groups.row(g)[0] as usize]);
@@ -151,7 +149,7 @@ impl<'a> EdgeSystem<'a> {
             })
         });
         let mut between: Vec<([u32; 2], f64)> = between.collect();
-        // Stable, so that strengths are summed in one order.
+        // A stable sort, so that strengths are always summed in the same order.
         between.sort_by_key(|edge| edge.0);
         let edges = between.chunk_by(|a, b| a.0 == b.0);
         let edges: Vec<_> = edges
@@ -219,7 +217,7 @@ impl<'a> EdgeSystem<'a> {
         self.kind_of.len()
     }
 
-    /// Numbers at all nodes together.
+    /// How many numbers all nodes have together.
     pub(crate) fn size(&self) -> usize {
         *self.starts.last().expect("a start more than nodes")
     }
@@ -252,9 +250,9 @@ impl<'a> EdgeSystem<'a> {
             .collect()
     }
 
-    /// `work` on what belongs to each chunk, in order.
+    /// Calls `work` on the piece of each chunk, in order.
     ///
-    /// Coarse systems have so few nodes that to hand them out would take longer than the work.
+    /// Coarse systems have so few nodes that handing them to threads would take longer than the work.
     pub(super) fn map_chunks<S: Send, T: Send>(
         &self,
         pieces: impl IntoIterator<Item = S>,
@@ -270,7 +268,7 @@ impl<'a> EdgeSystem<'a> {
         par::map_mut(&mut chunks, |_, (nodes, piece)| work(nodes.clone(), piece))
     }
 
-    /// `work` on every node's piece of a vector.
+    /// Calls `work` on every node's piece of a vector.
     pub(crate) fn for_each_node(
         &self,
         vector: &mut [f64],
@@ -285,14 +283,14 @@ impl<'a> EdgeSystem<'a> {
         });
     }
 
-    /// Neighbours of the same kind, by rising number.
+    /// Neighbours of the same kind, in rising order.
     pub(super) fn neighbors_alike(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let links = self.links.row(node).iter();
         let alike = links.take_while(|link| link.shared == SAME_KIND);
         alike.map(|link| link.node as usize)
     }
 
-    /// `Σ_b c_ab x_b`, as far as node `a` has the slots.
+    /// `Σ_b c_ab x_b`, over the slots that node `a` has.
     #[inline(always)]
     pub(super) fn gather(&self, node: usize, x: &[f64], sum: &mut [f64]) {
         let (sum, _) = sum.as_chunks_mut::<SLOT>();
@@ -322,7 +320,8 @@ impl<'a> EdgeSystem<'a> {
         }
     }
 
-    /// The part of neighbours of the same kind, of `N` slots, with the sums in registers; says how many they are.
+    /// The part of the sum from neighbours of the same kind, for `N` slots, kept in registers; returns how many
+    /// neighbours there are.
     #[inline(always)]
     fn gather_alike<const N: usize>(
         &self,
@@ -399,7 +398,7 @@ impl<'a> EdgeSystem<'a> {
         sums.iter().sum()
     }
 
-    /// What the springs pull at with `δ = 1`: `d_a x_a − Σ_b c_ab x_b` for every node.
+    /// The forces of the springs with `δ = 1`: `d_a x_a − Σ_b c_ab x_b` for every node.
     pub(crate) fn spring_forces(&self, x: &[f64]) -> Vec<f64> {
         let mut forces = vec![0.0; self.size()];
         self.for_each_node(&mut forces, |node, force| {
@@ -412,9 +411,10 @@ impl<'a> EdgeSystem<'a> {
         forces
     }
 
-    /// The diagonal `Λ + δ d + floor` of the system in the coordinates `z`; all but `δ d` as often as nodes count.
+    /// The diagonal `Λ + δ d + floor` of the system in the coordinates `z`; `Λ` and `floor` count as many times as the
+    /// node does.
     ///
-    /// `floor` keeps directions apart from zero that neither data nor edges hold.
+    /// `floor` keeps directions above zero that neither data nor edges determine.
     pub(crate) fn diagonal(&self, delta: f64, floor: f64) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.size()];
         self.for_each_node(&mut diagonal, |node, diagonal| {
@@ -456,7 +456,7 @@ impl<'a> EdgeSystem<'a> {
         SparseCholesky::new(all)
     }
 
-    /// The columns of one node, below and on the diagonal; `starts` has their ends.
+    /// The columns of one node, on and below the diagonal; `starts` holds where they end.
     fn columns(&self, a: usize, delta: f64, diagonal: &[f64]) -> LowerColumns {
         let mut lower = LowerColumns {
             starts: Vec::new(),
@@ -503,7 +503,7 @@ fn add(into: &mut [f64; SLOT], strength: f64, from: &[f64; SLOT]) {
     }
 }
 
-/// Where two rising lists have the same names.
+/// The positions at which two rising lists have the same name.
 fn shared_slots(a: &[u16], b: &[u16]) -> Vec<(u16, u16)> {
     a.iter()
         .enumerate()

@@ -1,11 +1,11 @@
-//! The point of a small simplex that is closest to a target, from dot products alone.
+//! The point of a small simplex that is closest to a target, computed from dot products alone.
 //!
-//! For four bones this is the closest point on a tetrahedron (\[Kavan10\] §4.4): the d-dimensional
-//! problem depends on the corners `φ_j` and the target `y` only through `φ_i·φ_j` and `φ_i·y`, so
-//! nothing here grows with d. [`SimplexLs`](super::SimplexLs) solves the same problem from the
-//! vectors themselves, for any number of them, and is the reference.
+//! For four bones this is the closest point on a tetrahedron (\[Kavan10\] §4.4): the d-dimensional problem depends on
+//! the corners `φ_j` and the target `y` only through `φ_i·φ_j` and `φ_i·y`, so the cost here does not depend on d.
+//! [`SimplexLs`](super::SimplexLs) solves the same problem from the vectors themselves, for any number of them, and is
+//! the reference.
 
-/// Corners that depend on the others to this share of their length are passed over.
+/// A corner that depends on the others up to this share of its length is passed over.
 const DEPENDENT: f64 = 1e-12;
 
 /// A problem with at most `N` corners: `g[i][j] = φ_i·φ_j` and `b[i] = φ_i·y`.
@@ -19,8 +19,8 @@ pub(crate) struct SimplexGram<const N: usize> {
 impl<const N: usize> SimplexGram<N> {
     /// Minimises `|Σ w_j φ_j − y|²` over `w ≥ 0`, `Σ w = 1`, by an active-set method.
     ///
-    /// `weights` is where the search begins, and must be such a point; what comes back is
-    /// `|Σ w_j φ_j − y|² − |y|²`. A corner that repeats others (a redundant bone) ends with weight 0.
+    /// `weights` is the start of the search and must satisfy the same conditions. Returns `|Σ w_j φ_j − y|² − |y|²`. A
+    /// corner that repeats others (a redundant bone) ends with weight 0.
     #[inline(always)]
     pub(crate) fn solve(&self, weights: &mut [f64; N]) -> f64 {
         let n = self.count;
@@ -54,7 +54,8 @@ impl<const N: usize> SimplexGram<N> {
         value
     }
 
-    /// Goes to the optimum of the face spanned by the corners inside, leaving corners on the way.
+    /// Moves to the optimum of the face spanned by the corners in use, dropping corners whose weight reaches 0 on the
+    /// way.
     #[inline(always)]
     fn descend(&self, weights: &mut [f64; N], inside: &mut [bool; N]) {
         let n = self.count;
@@ -76,7 +77,7 @@ impl<const N: usize> SimplexGram<N> {
             }
             let mut optimum = [0.0; N];
             if let Err(redundant) = self.face_optimum(&list[..m], &mut optimum) {
-                // Its share goes to the others: they span the same face without it.
+                // The weight of the dropped corner goes to the others: they span the same face without it.
                 let left = 1.0 - weights[redundant];
                 weights[redundant] = 0.0;
                 inside[redundant] = false;
@@ -88,7 +89,7 @@ impl<const N: usize> SimplexGram<N> {
                 }
                 continue;
             }
-            // As far as no weight becomes negative.
+            // Steps only as far as no weight becomes negative.
             let mut step = 1.0;
             let mut leaving = None;
             for (&i, &x) in list[..m].iter().zip(&optimum) {
@@ -113,8 +114,8 @@ impl<const N: usize> SimplexGram<N> {
         }
     }
 
-    /// Weights of either sign at the optimum of the plane through some corners, relative to the last
-    /// of them; or a corner that depends on the others.
+    /// Weights of either sign at the optimum of the plane through the listed corners, relative to the last of them; or
+    /// an error with a corner that depends on the others.
     #[inline(always)]
     fn face_optimum(&self, list: &[usize], optimum: &mut [f64; N]) -> Result<(), usize> {
         let free = list.len() - 1;
@@ -163,7 +164,7 @@ impl<const N: usize> SimplexGram<N> {
         Ok(())
     }
 
-    /// The corner outside towards which the error falls fastest, if it falls towards any.
+    /// The unused corner towards which the error falls fastest, if it falls towards any.
     #[inline(always)]
     fn entering(&self, weights: &[f64; N], inside: &[bool; N]) -> Option<usize> {
         let n = self.count;
@@ -217,7 +218,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_closest_point_is_the_one_that_the_vectors_give(
+        fn the_closest_point_is_the_one_found_from_the_vectors(
             numbers in prop::collection::vec(-1.0f64..1.0, 25),
             count in 1usize..=4,
             start in 0usize..4,
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corner_that_repeats_another_is_left_out() {
+    fn a_corner_that_repeats_another_gets_no_weight() {
         let corner = [1.0, 0.0, 0.0, 0.0, 0.0];
         let other = [0.0, 1.0, 0.0, 0.0, 0.0];
         let gram = problem(&[corner, corner, other, other], &[0.5, 0.5, 0.0, 0.0, 0.0]);

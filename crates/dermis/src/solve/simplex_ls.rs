@@ -1,14 +1,13 @@
 //! Weights that are never negative, sum to exactly 1, and are few: least squares on a simplex.
 //!
-//! Minimises `|Σ_j w_j u_j|²` over `w ≥ 0`, `Σ w = 1`, where `u_j = a_j − b` is what remains of the
-//! target `b` when bone `j` alone predicts it with `a_j`. Because the weights sum to 1, the
-//! residual of the blend is the blend of the residuals: the problem is the point of smallest norm
-//! in the convex hull of the `u_j`, and \[Wolfe76\]'s active-set method finds it exactly in a few
-//! steps. No soft row for the sum, and no cancellation of large coordinates.
+//! Minimises `|Σ_j w_j u_j|²` over `w ≥ 0`, `Σ w = 1`, where `u_j = a_j − b` is the residual when bone `j` alone
+//! predicts the target `b` with `a_j`. Because the weights sum to 1, the residual of the blend is the blend of the
+//! residuals: the problem is the point of smallest norm in the convex hull of the `u_j`, and \[Wolfe76\]'s active-set
+//! method finds it exactly in a few steps. The sum needs no soft constraint, and large coordinates do not cancel.
 //!
-//! Each step prices every column against the current residual, O(n·m) for n columns of m numbers,
-//! and solves a small system over the columns in use. Columns that are affine combinations of those
-//! in use are passed over: weights between bones that move alike are not determined by the data.
+//! Each step prices every column against the current residual, O(n·m) for n columns of m numbers, and solves a small
+//! system over the columns in use. Columns that are affine combinations of those in use are passed over, because the
+//! data do not determine how bones that move alike share weight.
 //!
 //! A limit on how many weights differ from zero makes the problem combinatorial. The exact
 //! solution is thinned by dropping, one at a time, the column whose loss costs least: a heuristic,
@@ -31,7 +30,7 @@ pub struct SimplexLs {
     basis: Basis,
     /// `|u_j|²` of every column.
     norms: Vec<f64>,
-    /// A squared error below this is an exact fit.
+    /// A squared error below this counts as an exact fit.
     exact: f64,
     /// `Σ_j w_j u_j`.
     residual: Vec<f64>,
@@ -49,7 +48,7 @@ struct Basis {
     gram: Vec<f64>,
 }
 
-/// Memory of the small systems.
+/// Buffers of the small systems.
 #[derive(Debug, Clone, Default)]
 struct Scratch {
     cholesky: Vec<f64>,
@@ -57,14 +56,14 @@ struct Scratch {
     trial: Vec<f64>,
 }
 
-/// Products of two columns below this share of their lengths are rounding.
+/// A product of two columns below this share of their lengths counts as rounding.
 const RELATIVE_ZERO: f64 = 1e-13;
 
-/// Columns that are looked at again before all are priced anew.
+/// Columns on the shortlist, which are priced again after each step; all others wait until the shortlist is used up.
 const SHORTLIST: usize = 8;
 
 impl SimplexLs {
-    /// A solver without buffers yet.
+    /// A solver with empty buffers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -102,7 +101,7 @@ impl SimplexLs {
         };
         self.start(&problem);
         if max_nonzeros == 1 {
-            // The column that is shortest on its own is the answer, and thinning could miss it.
+            // With one weight, the shortest column is the answer, and thinning could miss it.
             return self.solution();
         }
         // Every round lowers the error strictly, so it ends; the limit guards against rounding.
@@ -123,7 +122,7 @@ impl SimplexLs {
         let norms = (0..problem.count).map(|j| dot(problem.column(j), problem.column(j)));
         self.norms.clear();
         self.norms.extend(norms);
-        // A ten-thousand-millionth of the worst column: what is left there is rounding.
+        // A ten-thousand-millionth of the worst column: an error below that is rounding.
         self.exact = 1e-20 * self.norms.iter().copied().fold(0.0, f64::max);
         let least = self.norms.iter().copied().fold(f64::INFINITY, f64::min);
         let as_good = |norm: f64| norm <= (least * (1.0 + 1e-9)).max(self.exact);
@@ -141,11 +140,10 @@ impl SimplexLs {
         self.residual.extend_from_slice(problem.column(best));
     }
 
-    /// The unused columns whose entry lowers the error most, best first; none at the optimum.
+    /// The unused columns whose entry lowers the error most, best first; empty at the optimum.
     ///
-    /// A column is ranked by the error on the way to it alone, `gap² / |u_j − r|²` for the residual
-    /// `r`, not by Wolfe's `u_j·r`: that favours long columns, and lets dozens of distant bones in
-    /// before the near ones.
+    /// A column is ranked by the error on the way to it alone, `gap² / |u_j − r|²` for the residual `r`, not by Wolfe's
+    /// `u_j·r`: that favours long columns, and uses dozens of distant bones before the near ones.
     fn price(&self, problem: &Problem<'_>, among: impl Iterator<Item = usize>) -> Vec<usize> {
         let here = dot(&self.residual, &self.residual);
         if here <= self.exact {
@@ -171,10 +169,10 @@ impl SimplexLs {
         priced.into_iter().map(|(_, j)| j).collect()
     }
 
-    /// Lets columns of a shortlist in, best first, until none of them lowers the error.
+    /// Uses columns of a shortlist, best first, until none of them lowers the error.
     ///
-    /// Pricing all columns is the larger part of the work. Pricing again, after each step, only
-    /// those that looked best last time saves most of it, and the optimum is the same.
+    /// Pricing all columns is most of the work. After each step only those that looked best last time are priced again,
+    /// which saves most of it and gives the same optimum.
     fn enter_while_it_pays(&mut self, problem: &Problem<'_>, mut shortlist: Vec<usize>) {
         while let Some(&entering) = shortlist.first() {
             if self.basis.enter(problem, entering, &mut self.scratch) {
@@ -196,7 +194,7 @@ impl SimplexLs {
         }
     }
 
-    /// Drops columns, each time the one without which the error is smallest.
+    /// Drops columns until `max_nonzeros` are left, each time the one whose loss raises the error least.
     fn thin_to(&mut self, max_nonzeros: usize) {
         while self.basis.columns.len() > max_nonzeros {
             self.basis = (0..self.basis.columns.len())
@@ -243,7 +241,7 @@ impl Basis {
         value.max(0.0)
     }
 
-    /// Adds a column with weight 0; false, and nothing changed, when it depends on those in use.
+    /// Adds a column with weight 0; false, without a change, when it depends on the columns in use.
     fn enter(&mut self, problem: &Problem<'_>, column: usize, scratch: &mut Scratch) -> bool {
         let old = self.columns.len();
         let u = problem.column(column);
@@ -268,7 +266,7 @@ impl Basis {
         independent
     }
 
-    /// Takes a column out and scales the other weights to sum 1.
+    /// Removes a column and scales the other weights to sum to 1.
     fn remove(&mut self, leaving: usize) {
         let count = self.columns.len();
         self.columns.remove(leaving);
@@ -295,7 +293,7 @@ impl Basis {
                 self.weights.copy_from_slice(trial);
                 return;
             }
-            // As far towards the optimum as no weight turns negative.
+            // Steps towards the optimum only as far as no weight turns negative.
             let reach = |i: usize| self.weights[i] / (self.weights[i] - trial[i]);
             let blocking = (0..trial.len())
                 .filter(|&i| trial[i] <= 0.0)
@@ -338,12 +336,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + tail
 }
 
-/// Weights of either sign, summing to 1, of the smallest point in the affine hull: `trial`.
+/// Puts into `trial` the weights, of either sign and summing to 1, of the point of smallest norm in the affine hull.
 ///
-/// Solves `(G + s·11ᵀ) y = 1` and scales `y` to sum 1; adding `s·11ᵀ` changes nothing on the plane
-/// `Σ w = 1` but makes the matrix definite even where the hull contains the origin (an exact fit).
-/// `s` is the longest column's norm², so that nothing is lost to rounding beside it.
-/// False when the columns are affinely dependent.
+/// Solves `(G + s·11ᵀ) y = 1` and scales `y` to sum 1; adding `s·11ᵀ` changes nothing on the plane `Σ w = 1` but makes
+/// the matrix definite even where the hull contains the origin (an exact fit). `s` is the longest column's norm², so
+/// that the addition loses no digits. False when the columns are affinely dependent.
 fn affine_minimum(gram: &[f64], count: usize, scratch: &mut Scratch) -> bool {
     let Scratch { cholesky, trial } = scratch;
     let longest = (0..count).map(|i| gram[i * count + i]).fold(0.0, f64::max);
@@ -499,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_column_needs_no_help() {
+    fn an_exact_column_gets_all_the_weight() {
         // Column 0 misses by rounding only; 1 and 2 could mend even that.
         let u = [[1e-15, 0.0], [-1.0, 0.0], [0.0, 1.0]].concat();
         let found = SimplexLs::new().solve(&u, 2, 4);

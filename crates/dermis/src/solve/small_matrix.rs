@@ -1,20 +1,20 @@
-//! Products with small matrices whose size is a multiple of four, on the widest registers there are.
+//! Products with small matrices whose size is a multiple of four, on the widest registers of the processor.
 
 use faer::traits::pulp::Arch;
 
 /// Runs loops compiled for the widest vectors of this processor.
 ///
-/// Only what is inlined into `work` gains. The sums of a loop over independent lanes have the same
-/// order and the same rounding at any width, so results do not depend on the processor.
+/// Only code that is inlined into `work` runs faster. The sums of a loop over independent lanes have the same order and
+/// the same rounding at any width, so results do not depend on the processor.
 #[inline(always)]
 pub(super) fn on_widest_vectors<R>(work: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(work)
 }
 
-/// `Σ_m factors[m] · vectors[m]`, the vectors lying one after the other, each as long as `out`.
+/// `Σ_m factors[m] · vectors[m]`; the vectors are stored one after the other, each as long as `out`.
 ///
-/// With the columns of a matrix this is its product with `factors`; with its rows, that of its
-/// transpose. Lengths of 4 to 16 keep the sum in registers.
+/// With the columns of a matrix this is its product with `factors`; with its rows, the product of its transpose.
+/// Lengths of 4 to 16 keep the sum in registers.
 #[inline(always)]
 pub(super) fn combine(vectors: &[f64], factors: &[f64], out: &mut [f64]) {
     match out.len() {

@@ -1,4 +1,4 @@
-//! Sparse symmetric positive definite systems, factored once and solved at will.
+//! Sparse symmetric positive definite systems, factored once and solved for any number of right-hand sides.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
@@ -9,12 +9,12 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Par, Side};
 
-/// A symmetric matrix by its lower half: columns one after the other, rows rising in each.
+/// A symmetric matrix given by its lower half: columns one after the other, rows rising in each.
 #[derive(Debug, Clone)]
 pub(crate) struct LowerColumns {
     /// Where each column begins in `rows`; one more entry than there are columns.
     pub(crate) starts: Vec<usize>,
-    /// Row of every entry, none above the diagonal.
+    /// Row of every entry, on or below the diagonal.
     pub(crate) rows: Vec<usize>,
     /// The entries.
     pub(crate) values: Vec<f64>,
@@ -75,7 +75,7 @@ impl SparseCholesky {
         Ok(Self { symbolic, values })
     }
 
-    /// Puts the solution in place of the right-hand side.
+    /// Replaces the right-hand side by the solution.
     pub(crate) fn solve(&self, right: &mut [f64]) {
         let size = right.len();
         let scratch = self.symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);

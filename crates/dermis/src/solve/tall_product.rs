@@ -1,7 +1,7 @@
-//! Products of tall matrices on all cores, with the same bits on any number of them.
+//! Products of tall matrices on all cores, with the same bits on any number of cores.
 //!
-//! Work is divided by blocks of the result, whose size does not depend on how many threads there
-//! are, and each block is one product on one thread: no sum is ever split.
+//! Work is divided by blocks of the result, whose size does not depend on the number of threads, and each block is one
+//! product on one thread: no sum is ever split.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -25,7 +25,7 @@ pub(crate) fn product(left: MatRef<'_, f64>, right: MatRef<'_, f64>) -> Mat<f64>
     result
 }
 
-/// Neighbouring columns, so many at a time.
+/// Splits a matrix into blocks of neighbouring columns, each `width` wide at most.
 fn column_blocks(mut matrix: MatMut<'_, f64>, width: usize) -> Vec<MatMut<'_, f64>> {
     let mut blocks = Vec::new();
     while matrix.ncols() > width {
@@ -37,7 +37,7 @@ fn column_blocks(mut matrix: MatMut<'_, f64>, width: usize) -> Vec<MatMut<'_, f6
     blocks
 }
 
-/// The lower half of `rows · rowsᵀ`, column by column; what is above the diagonal is not set.
+/// The lower half of `rows · rowsᵀ`, column by column; entries above the diagonal are not set.
 ///
 /// Cost: half the multiplications of the whole product.
 pub(crate) fn lower_gram(rows: MatRef<'_, f64>) -> Vec<f64> {

@@ -1,8 +1,8 @@
-//! UVs and colours: values that may differ from corner to corner of one point.
+//! UVs and colours: values that may differ between the corners of one point.
 //!
-//! Values have faces of their own, the same as the points', but torn at seams. Inside they follow the rules
-//! of the points; along seams the rule of creases, on both sides alike, so that a texture meets itself
-//! there after as before. Where seams end, cross, or meet a border or a crease, values are held.
+//! Values have faces of their own, the same as those of the points but torn at seams. Inside, values follow the rules
+//! of the points; along seams they follow the rule of creases, on both sides alike, so that the two sides of a texture
+//! still match. Where seams end, cross, or meet a border or a crease, values are held.
 
 use std::ops::{Add, Mul};
 
@@ -11,32 +11,32 @@ use super::rules::Stars;
 use super::{Cage, Stencil, Subdivision, SubdivisionError, limit};
 use crate::par;
 
-/// How values at corners follow the points.
+/// How values at corners are interpolated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AttributeRule {
-    /// By the rules of the points, with seams as creases: a texture flows with the surface.
+    /// By the rules of the points, with seams as creases: a texture moves with the surface.
     #[default]
     Smooth,
-    /// By the middles of edges and faces.
+    /// Linearly: the midpoints of edges and faces.
     Linear,
 }
 
 /// Values at the corners of a subdivided cage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CornerValues {
-    /// The given value that each first value is.
+    /// For each pair of a point and a value of the input, the index of the value.
     sources: Vec<u32>,
     stencils: Vec<Stencil>,
     value_of_corner: Vec<u32>,
 }
 
-/// Subdivides values at corners along with the points.
+/// Subdivides values at corners together with the points.
 ///
-/// `value_of_corner` numbers the value of each corner of the first cage; corners of one point with one
-/// value are joined.
+/// `value_of_corner` gives the number of the value of each corner of the input cage; corners of one point with equal
+/// values are joined.
 ///
 /// # Errors
-/// [`SubdivisionError::CountMismatch`] for another number of corners.
+/// [`SubdivisionError::CountMismatch`] for a wrong number of corners.
 pub fn subdivide_corners(
     subdivision: &Subdivision,
     value_of_corner: &[u32],
@@ -51,7 +51,7 @@ pub fn subdivide_corners(
             found: value_of_corner.len(),
         });
     }
-    // A value of two points is two values.
+    // A value that is used at two points counts as two values.
     let pairs: Vec<(u32, u32)> = corners
         .iter()
         .copied()
@@ -88,7 +88,7 @@ pub fn subdivide_corners(
     })
 }
 
-/// The stars of values, with those held that are no inside and no plain seam.
+/// The stars of values; values that are neither inside nor on a plain seam are held.
 fn stars_of_values(
     subdivision: &Subdivision,
     points: &Cage,
@@ -119,19 +119,19 @@ fn stars_of_values(
     });
     let mut stars = Stars::new(values, corners);
     for (corner, &point) in points.faces().items().iter().enumerate() {
-        // All sides of a point obey one rule.
+        // All values at one point follow the same rule.
         stars.held[values.point(corner as u32) as usize] = held[point as usize];
     }
     stars
 }
 
 impl CornerValues {
-    /// The value of each corner of the last level, as a number in what [`CornerValues::apply`] gives.
+    /// The value of each corner of the last level, as an index into the result of [`CornerValues::apply`].
     pub fn value_of_corner(&self) -> &[u32] {
         &self.value_of_corner
     }
 
-    /// The values of the last level from those that were given.
+    /// The values of the last level, computed from the input values.
     ///
     /// # Panics
     /// When a value that a corner names does not exist.

@@ -1,4 +1,4 @@
-//! Faces of any number of corners, and how sharp their edges are.
+//! Cages: faces of any number of corners, and the sharpness of their edges.
 
 use super::SubdivisionError;
 use crate::{Rows, TriMesh};
@@ -8,17 +8,17 @@ use crate::{Rows, TriMesh};
 pub struct Edge {
     /// Its ends, the smaller number first.
     pub points: [u32; 2],
-    /// How many levels it stays a crease: 0 is smooth, infinity for ever. A part of a level is a part of a
-    /// crease. Borders are infinitely sharp.
+    /// For how many levels it stays a crease: 0 is smooth, infinity means always. A fraction is a partial crease at
+    /// that level. Borders are infinitely sharp.
     pub sharpness: f64,
-    /// How many faces have it.
+    /// How many faces share it.
     pub face_count: u32,
-    /// The corners that it runs from in its two faces, when it has two that run opposite ways.
+    /// The corners at which it starts in its two faces, when it has two that run in opposite directions.
     pub(super) sides: Option<[u32; 2]>,
 }
 
 impl Edge {
-    /// Whether it has not exactly two faces that run along it in opposite directions.
+    /// Whether it is not shared by exactly two faces that run along it in opposite directions.
     pub fn is_border(&self) -> bool {
         self.sides.is_none()
     }
@@ -32,8 +32,8 @@ impl Edge {
 
 /// A mesh to subdivide: faces over numbered points, with a sharpness for each edge.
 ///
-/// Where the points are, it does not know: the same cage serves the rest shape, every frame and every
-/// coordinate of animation space.
+/// It does not hold positions: the same cage serves the rest shape, every frame and every coordinate of animation
+/// space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cage {
     point_count: usize,
@@ -44,7 +44,7 @@ pub struct Cage {
 }
 
 impl Cage {
-    /// Finds the edges of some faces.
+    /// Builds a cage and finds the edges of its faces.
     ///
     /// Cost: O(corners) time and memory.
     ///
@@ -88,7 +88,7 @@ impl Cage {
         cage
     }
 
-    /// The edges, numbered by their smaller and then their larger end, and that of each corner.
+    /// The edges, sorted by their smaller and then their larger end, and the edge of each corner.
     fn find_edges(&self) -> (Vec<Edge>, Vec<u32>) {
         let ends = |corner: u32| {
             let a = self.point(corner);
@@ -137,17 +137,17 @@ impl Cage {
         &self.faces
     }
 
-    /// The edges, by rising ends.
+    /// The edges, sorted by their ends.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// How many triangles the faces are cut into.
+    /// How many triangles the faces give when they are cut into triangles.
     pub fn triangle_count(&self) -> usize {
         self.faces.items().len() - 2 * self.faces.len()
     }
 
-    /// The faces cut into triangles, quads from their first corner on.
+    /// The faces cut into triangles, each as a fan from its first corner.
     pub fn triangles(&self) -> Vec<[u32; 3]> {
         let mut triangles = Vec::with_capacity(self.triangle_count());
         for face in self.faces.iter() {
@@ -157,7 +157,7 @@ impl Cage {
         triangles
     }
 
-    /// Makes the edge between two points a crease for `sharpness` levels; infinity is for ever.
+    /// Makes the edge between two points a crease for `sharpness` levels; infinity means always.
     ///
     /// Borders stay infinitely sharp.
     ///
@@ -217,7 +217,7 @@ impl Cage {
         }
     }
 
-    /// The corner from which the edge of `corner` runs back in the other face; `None` at a border.
+    /// The corner at which the edge of `corner` starts in the other face, running back; `None` at a border.
     pub(super) fn across(&self, corner: u32) -> Option<u32> {
         let [a, b] = self.edges[self.edge_of_corner(corner)].sides?;
         Some(if a == corner { b } else { a })

@@ -5,13 +5,13 @@ use super::rules::{Stars, one_level_on, push, push_edge};
 use super::stencil::{Stencil, Term};
 use crate::Rows;
 
-/// The finer cage and its points as sums of the old ones: those of old points, of edges, of faces.
+/// The finer cage, and its points as sums of the old ones: first old points, then edges, then faces.
 ///
-/// The quads of a face stand together, one for each corner, in order, from the corner on.
+/// The quads of a face are consecutive, one for each corner in order, each starting at that corner.
 pub(super) fn refine(cage: &Cage, stars: &Stars) -> (Cage, Stencil) {
     let (point_count, edge_count) = (cage.point_count(), cage.edges().len());
     let count = point_count + edge_count + cage.faces().len();
-    // The middle of a face, times a share.
+    // The middle of a face, times a weight.
     let push_face = |row: &mut Vec<Term>, face: usize, share: f64| {
         let corners = cage.faces().row(face);
         let each = share / corners.len() as f64;
@@ -19,7 +19,7 @@ pub(super) fn refine(cage: &Cage, stars: &Stars) -> (Cage, Stencil) {
     };
     let stencil = Stencil::build(point_count, count, |i, row| {
         if i < point_count {
-            // (n−2)/n of the point, and 1/n of the means of its neighbours and of its faces' middles.
+            // (n−2)/n of the point, and 1/n of the mean of its neighbours and of the mean of its faces' middles.
             return stars.push_point(cage, i, row, |row, share| {
                 let (edges, corners) = (stars.edges.row(i), stars.corners.row(i));
                 let n = edges.len() as f64;

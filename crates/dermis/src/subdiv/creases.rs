@@ -1,13 +1,13 @@
-//! Creases found in a shape.
+//! Creases found from a shape.
 
 use glam::DVec3;
 
 use super::{Cage, SubdivisionError};
 
 impl Cage {
-    /// Makes creases of edges whose faces meet at more than an angle; says how many there are.
+    /// Makes creases of edges whose faces meet at more than an angle; returns how many there are.
     ///
-    /// 0 is flat, π a fold. Faces without an area have no say.
+    /// 0 is flat, π a complete fold. Faces without an area are ignored.
     ///
     /// # Errors
     /// [`SubdivisionError::CountMismatch`] and [`SubdivisionError::BadSharpness`].
@@ -36,7 +36,7 @@ impl Cage {
         Ok(count)
     }
 
-    /// The normal of each face with twice its area as length (Newell's sum, which bent faces have, too).
+    /// The normal of each face with twice its area as length (Newell's sum, which also works for bent faces).
     ///
     /// # Errors
     /// [`SubdivisionError::CountMismatch`].
@@ -50,7 +50,7 @@ impl Cage {
         }
         let normal = |face: &[u32]| {
             let at = |k: usize| positions[face[k % face.len()] as usize];
-            // About the first corner, so that large coordinates do not cancel.
+            // Relative to the first corner, so that large coordinates do not cancel.
             let sum = (1..face.len() - 1).map(|k| (at(k) - at(0)).cross(at(k + 1) - at(0)));
             sum.fold(DVec3::ZERO, |sum, n| sum + n)
         };
@@ -58,17 +58,17 @@ impl Cage {
     }
 }
 
-/// Normals at the corners of a cage: those of one point differ across creases that never end.
+/// Normals at the corners of a cage; the normals of one point differ across infinitely sharp creases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CornerNormals {
-    /// The normal of each corner, as a number in `normals`.
+    /// The normal of each corner, as an index into `normals`.
     pub normal_of_corner: Vec<u32>,
-    /// Unit normals, the area-weighted means of faces; zero where those cancel.
+    /// Unit normals, the area-weighted means of faces; zero where these cancel.
     pub normals: Vec<DVec3>,
 }
 
 impl Cage {
-    /// Smooth normals, with hard edges where edges are infinitely sharp or have not two faces.
+    /// Smooth normals, with hard edges where edges are infinitely sharp or are not shared by two faces.
     ///
     /// # Errors
     /// [`SubdivisionError::CountMismatch`].
@@ -83,7 +83,7 @@ impl Cage {
                 join(&mut groups, self.next(a), b);
             }
         }
-        // Numbered by the first corner of each group, which is its smallest.
+        // Numbered by the first corner of each group, which has the smallest index.
         let mut normals: Vec<DVec3> = Vec::new();
         let mut normal_of_corner = vec![0; groups.len()];
         for corner in 0..groups.len() as u32 {
@@ -105,8 +105,8 @@ impl Cage {
         })
     }
 
-    /// Makes creases of inner edges at both of whose ends the corners' numbers differ from one face to the
-    /// other, such as those of normals that a file splits; says how many there are.
+    /// Makes creases of inner edges at both of whose ends the two faces have different corner numbers, such as those of
+    /// normals that a file splits; returns how many there are.
     ///
     /// # Errors
     /// [`SubdivisionError::CountMismatch`] and [`SubdivisionError::BadSharpness`].
@@ -120,7 +120,7 @@ impl Cage {
         }
         if number_of_corner.len() != self.faces().items().len() {
             return Err(SubdivisionError::CountMismatch {
-                what: "numbers of corners",
+                what: "corner numbers",
                 expected: self.faces().items().len(),
                 found: number_of_corner.len(),
             });
@@ -140,7 +140,7 @@ impl Cage {
     }
 }
 
-/// The smallest corner that is joined to one.
+/// The smallest corner in the group of a corner.
 fn group(groups: &mut [u32], mut corner: u32) -> u32 {
     while groups[corner as usize] != corner {
         let above = groups[groups[corner as usize] as usize];

@@ -1,4 +1,4 @@
-//! Level after level.
+//! Repeated subdivision.
 
 use std::ops::{Add, Mul};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::limits::check_memory;
 
-/// A cage subdivided: finer and finer cages, and how the points of each come from the one before.
+/// A subdivided cage: finer and finer cages, and the weights that give the points of each from those of the one before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subdivision {
     pub(super) options: SubdivisionOptions,
@@ -92,18 +92,18 @@ fn check(cage: &Cage, options: &SubdivisionOptions) -> Result<(), SubdivisionErr
     Ok(())
 }
 
-/// What a triangle of the last level takes while its mesh and skin are made and written, all levels before it included,
-/// measured: the fox has 1,600 after four levels as glTF, 480 after five without.
+/// Memory per triangle of the last level while its mesh and skin are made and written, including all levels before it.
+/// Measured on the fox: 1,600 bytes after four levels as glTF, 480 after five levels without.
 const BYTES_PER_TRIANGLE: u64 = 1600;
 
-/// How many triangles some levels would make, without making them.
+/// How many triangles a number of levels would make, without making them.
 pub fn triangles_after(cage: &Cage, scheme: Scheme, levels: usize) -> u64 {
     let Some(more) = levels.checked_sub(1) else {
         return cage.triangle_count() as u64;
     };
     let first = match scheme {
         Scheme::Loop => 4 * cage.faces().len(),
-        // A quad for each corner, of two triangles.
+        // Each corner gives a quad, that is two triangles.
         Scheme::CatmullClark => 2 * cage.faces().items().len(),
     };
     let factor = 4u64.saturating_pow(u32::try_from(more).unwrap_or(u32::MAX));
@@ -111,12 +111,12 @@ pub fn triangles_after(cage: &Cage, scheme: Scheme, levels: usize) -> u64 {
 }
 
 impl Subdivision {
-    /// What was asked for.
+    /// The options that were given.
     pub fn options(&self) -> &SubdivisionOptions {
         &self.options
     }
 
-    /// The cage that was given, and that of each level.
+    /// The input cage, and the cage of each level.
     pub fn cages(&self) -> &[Cage] {
         &self.cages
     }
@@ -126,12 +126,14 @@ impl Subdivision {
         &self.cages[self.cages.len() - 1]
     }
 
-    /// How the points of each level come from those before it; with [`SubdivisionOptions::limit`] one more.
+    /// The weights that give the points of each level from those of the one before; with [`SubdivisionOptions::limit`]
+    /// there is one more.
     pub fn stencils(&self) -> &[Stencil] {
         &self.stencils
     }
 
-    /// The points of the last level from those of the cage: positions, or anything that can be averaged.
+    /// The points of the last level, computed from those of the input cage: positions, or any values that can be
+    /// averaged.
     ///
     /// # Panics
     /// When there are fewer values than points.
@@ -148,7 +150,7 @@ impl Subdivision {
             .fold(start, |values, stencil| stencil.apply(&values))
     }
 
-    /// The face of the cage that each face of the last level comes from.
+    /// For each face of the last level, the face of the input cage from which it was made.
     pub fn face_origins(&self) -> Vec<u32> {
         let mut origins: Vec<u32> = (0..self.cages[0].faces().len() as u32).collect();
         for cage in &self.cages[..self.cages.len() - 1] {

@@ -1,7 +1,7 @@
-//! Where endless subdivision takes a point at last: one more sum of points.
+//! Limit points: where endless subdivision takes a point, as one more sum of points.
 //!
-//! The weights are the left eigenvector of the scheme's matrix about a point, to the eigenvalue 1. For
-//! smooth points, creases and corners it is known; about the end of a crease it is found by iteration.
+//! The weights are the left eigenvector, for the eigenvalue 1, of the scheme's matrix around a point. For smooth
+//! points, creases and corners it is known; at the end of a crease it is found by iteration.
 
 use super::loop_scheme::beta;
 use super::rules::{Rule, Stars, push};
@@ -55,7 +55,7 @@ fn push_catmull_clark(cage: &Cage, stars: &Stars, point: usize, row: &mut Vec<Te
         let end = cage.edges()[edge as usize].other_end(point as u32);
         push(row, end, 4.0 * scale);
     }
-    // As many corners as edges where the mesh is sound; elsewhere the sum stays 1.
+    // A valid mesh has as many corners as edges here; elsewhere the weights still sum to 1.
     let each = n * scale / corners.len() as f64;
     for &corner in corners {
         let opposite = cage.next(cage.next(corner));
@@ -63,8 +63,8 @@ fn push_catmull_clark(cage: &Cage, stars: &Stars, point: usize, row: &mut Vec<Te
     }
 }
 
-/// The end of a crease: the scheme's matrix over the point and its ring, transposed, applied until
-/// nothing changes.
+/// The end of a crease: the transposed matrix of the scheme over the point and its ring, applied until the weights do
+/// not change.
 fn push_dart(cage: &Cage, stars: &Stars, point: usize, scheme: Scheme, row: &mut Vec<Term>) {
     let Some(&first) = stars.corners.row(point).first() else {
         return push(row, point as u32, 1.0);
@@ -72,12 +72,11 @@ fn push_dart(cage: &Cage, stars: &Stars, point: usize, scheme: Scheme, row: &mut
     let fan = stars.fan(cage, first);
     let n = fan.len();
     if n != stars.edges.row(point).len() {
-        // No closed ring: more than two faces share an edge here.
+        // The ring is not closed: more than two faces share an edge here.
         return push(row, point as u32, 1.0);
     }
     let sharp = |k: usize| cage.edges()[cage.edge_of_corner(fan[k])].sharpness > 0.0;
-    // Number 0 is the point, 1 + k the neighbour along the edge of corner k, 1 + n + k the corner opposite
-    // in its face.
+    // Index 0 is the point, 1 + k the neighbour along the edge of corner k, 1 + n + k the corner opposite in its face.
     let (edge, face) = (|k: usize| 1 + k % n, |k: usize| 1 + n + k % n);
     let mut matrix: Vec<Vec<(usize, f64)>> = Vec::new();
     let nf = n as f64;
@@ -131,9 +130,9 @@ fn push_dart(cage: &Cage, stars: &Stars, point: usize, scheme: Scheme, row: &mut
     }
 }
 
-/// The weights that a matrix of rows of sum 1 leaves as they are.
+/// The weights that multiplication by a matrix, whose rows sum to 1, does not change.
 ///
-/// The other eigenvalues come nearer to 1 as more edges meet, so rounds go on until nothing changes.
+/// The other eigenvalues come nearer to 1 as more edges meet, so the rounds go on until the weights do not change.
 fn left_eigenvector(matrix: &[Vec<(usize, f64)>]) -> Vec<f64> {
     const MOST_ROUNDS: usize = 2000;
     let mut weights = vec![1.0 / matrix.len() as f64; matrix.len()];

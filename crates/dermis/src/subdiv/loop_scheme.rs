@@ -6,9 +6,9 @@ use super::Cage;
 use super::rules::{Stars, one_level_on, push, push_edge};
 use super::stencil::Stencil;
 
-/// The finer cage and its points as sums of the old ones: those of old points, then of edges.
+/// The finer cage, and its points as sums of the old ones: first old points, then edges.
 ///
-/// The children of a triangle stand together: one for each corner, in order, and the middle one.
+/// The four triangles made from one are consecutive: one for each corner, in order, then the middle one.
 pub(super) fn refine(cage: &Cage, stars: &Stars) -> (Cage, Stencil) {
     let point_count = cage.point_count();
     let count = point_count + cage.edges().len();
@@ -59,7 +59,7 @@ pub(super) fn refine(cage: &Cage, stars: &Stars) -> (Cage, Stencil) {
     (finer, stencil)
 }
 
-/// The share of each of n neighbours in the next place of a point.
+/// The weight of each of n neighbours in the new position of a point.
 pub(super) fn beta(n: usize) -> f64 {
     let n = n as f64;
     let inner = 0.375 + 0.25 * (TAU / n).cos();

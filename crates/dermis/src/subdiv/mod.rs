@@ -1,17 +1,16 @@
-//! Subdivision surfaces of skins: smoother meshes whose animation is the subdivided animation.
+//! Subdivision surfaces of skins: smoother meshes that move as the subdivided animation would.
 //!
-//! A subdivision scheme makes every new point a fixed sum of old ones, `v' = S v`, with rows of `S` that
-//! sum to 1. Posing is linear, too, `v = G p`, and works on each point alone; so the two commute, and
-//! `S` applied to animation-space vectors *once* gives a skin that shows, in every pose, what
-//! subdividing the posed mesh would show (\[Merry06\] §5, \[Merry07\] 4.4). A linear blend skin becomes
-//! animation space, because a new point inherits from each old one its own rest position.
+//! A subdivision scheme makes every new point a fixed sum of old ones, `v' = S v`, with rows of `S` that sum to 1.
+//! Posing is linear, too, `v = G p`, and acts on each point separately; so the two commute. Applying `S` *once* to
+//! animation-space vectors gives a skin that, in every pose, shows the subdivided posed mesh (\[Merry06\] §5,
+//! \[Merry07\] 4.4). A linear blend skin becomes animation space, because a new point takes a separate rest position
+//! from each old one.
 //!
-//! The price is influences: a new point has the bones of all the points that it is a sum of.
+//! The cost is more influences: a new point has the bones of all the points of its sum.
 //!
-//! Rules: [`Scheme`] for the inside, cubic B-splines along borders and creases, edges whose sharpness
-//! falls by 1 from level to level ([`Cage::set_sharpness`]), points that are held. Dirty meshes are
-//! survived: an edge that has not two faces running opposite ways is a border, and a point where pieces
-//! touch is held.
+//! Rules: [`Scheme`] for the inside, cubic B-splines along borders and creases, edges whose sharpness falls by 1 from
+//! level to level ([`Cage::set_sharpness`]), points that are held. Meshes with defects are accepted: an edge that is
+//! not shared by two faces running in opposite directions is a border, and a point where separate pieces touch is held.
 //!
 //! ```
 //! use dermis::subdiv::{Cage, Scheme, SubdivisionOptions, subdivide, subdivide_skin};
@@ -62,27 +61,27 @@ pub enum Scheme {
     CatmullClark,
 }
 
-/// What happens to a corner of the border that only one face has.
+/// The rule for a corner of the border that belongs to only one face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Corners {
-    /// It stays where it is, so that a square stays square ("edge and corner" elsewhere).
+    /// It is held, so that a square stays square ("edge and corner" in other programs).
     #[default]
     Sharp,
-    /// It is rounded as the rest of the border ("edge only" elsewhere).
+    /// It is rounded like the rest of the border ("edge only" in other programs).
     Smooth,
 }
 
-/// What [`subdivide`] shall do.
+/// Options of [`subdivide`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubdivisionOptions {
     /// How the inside is smoothed.
     pub scheme: Scheme,
-    /// How often, 1 or more; each level has four times the faces of the one before. Default 1.
+    /// The number of levels, 1 or more; each level has four times the faces of the one before. Default 1.
     pub levels: usize,
-    /// Corners of the border.
+    /// The rule for corners of the border.
     pub corners: Corners,
-    /// Whether points are moved to where endless subdivision would take them at last. Sharpness that is
-    /// left after the last level is then taken for endless.
+    /// Whether points are moved to their limit, where endless subdivision would take them. Sharpness that remains after
+    /// the last level then counts as infinite.
     pub limit: bool,
 }
 
@@ -97,10 +96,10 @@ impl Default for SubdivisionOptions {
     }
 }
 
-/// Most triangles that are made: beyond it the mesh is no character any more.
+/// The largest number of triangles that are made: a larger mesh is hardly a character.
 pub const MOST_TRIANGLES: u64 = 50_000_000;
 
-/// A count that stopped at what its type holds.
+/// A count, which stops at the largest number of its type.
 fn counted(count: u64) -> String {
     match count {
         u64::MAX => format!("more than {count}"),
@@ -108,29 +107,29 @@ fn counted(count: u64) -> String {
     }
 }
 
-/// Why something cannot be subdivided.
+/// Why a mesh or skin cannot be subdivided.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubdivisionError {
-    /// No level was asked for.
+    /// The number of levels is 0.
     #[error("expected 1 level of subdivision or more, found 0")]
     NoLevels,
-    /// The result would have more triangles than are made.
+    /// The result would have more triangles than allowed.
     #[error(
-        "{levels} levels would make {} triangles, and {most} are the most that are made: ask for fewer levels",
+        "{levels} levels would make {} triangles, and at most {most} are allowed: ask for fewer levels",
         counted(*triangles)
     )]
     TooLarge {
         /// How many levels were asked for.
         levels: usize,
-        /// How many triangles that gives; `u64::MAX` when it is more than that.
+        /// How many triangles that gives; `u64::MAX` also stands for more than that.
         triangles: u64,
         /// [`MOST_TRIANGLES`].
         most: u64,
     },
-    /// A face names too few points, one twice, or one that does not exist.
+    /// A face names too few points, the same point twice, or a point that does not exist.
     #[error(
-        "face {face} has corners {corners:?}: expected 3 or more different ones below {point_count}"
+        "face {face} has corners {corners:?}: expected 3 or more different points below {point_count}"
     )]
     BadFace {
         /// Index of the face.
@@ -140,9 +139,9 @@ pub enum SubdivisionError {
         /// How many points there are.
         point_count: usize,
     },
-    /// Loop's scheme is for triangles.
+    /// Loop's scheme was asked for, and a face is no triangle.
     #[error(
-        "face {face} has {corners} corners: Loop's scheme is for triangles, Catmull-Clark for all faces"
+        "face {face} has {corners} corners: Loop's scheme needs triangles, Catmull-Clark takes all faces"
     )]
     NotTriangles {
         /// Index of the face.
@@ -150,8 +149,8 @@ pub enum SubdivisionError {
         /// How many corners it has.
         corners: usize,
     },
-    /// A crease where there is no edge.
-    #[error("expected an edge between points {a} and {b} to crease, found none")]
+    /// A crease was asked for between points without an edge.
+    #[error("points {a} and {b} cannot have a crease: there is no edge between them")]
     NoSuchEdge {
         /// One end.
         a: u32,
@@ -164,29 +163,29 @@ pub enum SubdivisionError {
         /// What was given.
         found: f64,
     },
-    /// Lists that belong together have different lengths.
+    /// Two lists that must have the same length do not.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {
-        /// What was counted.
+        /// The thing that was counted, in the plural.
         what: &'static str,
         /// How many there should be.
         expected: usize,
         /// How many there are.
         found: usize,
     },
-    /// The skin is no sum of matrices times vectors, so subdividing and posing do not commute.
+    /// The skin is not a sum of matrices times vectors, so subdividing and posing do not commute.
     #[error(
-        "{program} cannot be subdivided: its posed points are no sums of matrices times vectors, so no skin of \
-         more points moves as the subdivided mesh would; fit animation space or linear blend skinning instead"
+        "{program} cannot be subdivided: its posed points are not sums of matrices times vectors, so a skin with \
+         more points cannot move as the subdivided mesh would; fit animation space or linear blend skinning instead"
     )]
     NotLinear {
-        /// What kind of skin it is.
+        /// The kind of skin.
         program: &'static str,
     },
-    /// It would take more memory than it may.
+    /// The result would take more memory than allowed.
     #[error(transparent)]
     Memory(#[from] crate::limits::TooLarge),
-    /// The subdivided skin is no skin.
+    /// The subdivided skin is invalid.
     #[error(transparent)]
     Skin(#[from] SkinError),
 }

@@ -1,19 +1,19 @@
-//! Quads found again in triangles.
+//! Recovers quads from triangles.
 //!
-//! Files for engines hold triangles, and Catmull-Clark surfaces of triangles ripple where those of the
-//! modeller's quads would not. Two triangles are taken for a quad when they are nearly flat together and
-//! nearly a rectangle; of several choices the most rectangular goes first. Exporters write the halves of a
-//! quad after each other, which counts for a choice.
+//! Files for engines hold triangles, and Catmull-Clark surfaces of triangles have ripples that those of the modeller's
+//! quads do not. Two triangles are joined to a quad when together they are nearly flat and nearly a rectangle; the most
+//! rectangular pairs are joined first. Exporters write the two halves of a quad one after the other, so such pairs are
+//! preferred.
 
 use glam::DVec3;
 
 use super::{Cage, SubdivisionError};
 use crate::Rows;
 
-/// What may become a quad.
+/// Which pairs of triangles may become a quad.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuadOptions {
-    /// Most that two triangles may be folded against each other, in radians. Default 40°.
+    /// The largest angle by which two triangles may be folded against each other, in radians. Default 40°.
     pub largest_fold_rad: f64,
     /// Largest angle that a corner of a quad may have, in radians. Default 165°.
     pub largest_angle_rad: f64,
@@ -28,14 +28,14 @@ impl Default for QuadOptions {
     }
 }
 
-/// What it is worth, in degrees, that two triangles stand after each other.
+/// The bonus, in degrees, for two triangles that are consecutive in the file.
 const NEIGHBORS_IN_FILE: f64 = 20.0;
 
-/// The faces of a cage as lists of its corners, triangles joined in pairs where `may_join` lets two
-/// corners, the starts of the edge between them in either triangle.
+/// The faces of a cage as lists of its corners, with triangles joined in pairs where `may_join` allows it. `may_join`
+/// gets two corners: the starts of the common edge in either triangle.
 ///
-/// Greedy, by rising distance from a rectangle, and the same for the same input. Creases are not joined
-/// across. Faces keep the order of their first triangle.
+/// Greedy, by rising distance from a rectangle, and repeatable. Triangles are never joined across a crease. Faces keep
+/// the order of their first triangle.
 ///
 /// # Errors
 /// [`SubdivisionError::CountMismatch`].
@@ -93,20 +93,19 @@ pub fn pair_triangles(
     Ok(joined)
 }
 
-/// The corners of the quad of two triangles, from one end of the edge between them on.
+/// The corners of the quad of two triangles, starting at one end of their common edge.
 fn quad(cage: &Cage, [a, b]: [u32; 2]) -> [u32; 4] {
     [a, cage.previous(b), b, cage.previous(a)]
 }
 
-/// Mean distance of a quad's angles from 90°, in degrees; `None` when one is too large or the quad is
-/// not convex.
+/// Mean distance of a quad's angles from 90°, in degrees; `None` when an angle is too large or the quad is not convex.
 fn far_from_rectangle(quad: [DVec3; 4], up: DVec3, largest_angle_rad: f64) -> Option<f64> {
     let mut sum = 0.0;
     for k in 0..4 {
         let [before, at, after] = [k + 3, k, k + 1].map(|k| quad[k % 4]);
         let (forth, back) = (after - at, before - at);
         let angle = forth.angle_between(back);
-        // Written so that NaN, as of an edge without length, is refused.
+        // Written so that NaN, as from an edge without length, is refused.
         let convex = forth.cross(back).dot(up) > 0.0 && angle <= largest_angle_rad;
         if !convex {
             return None;

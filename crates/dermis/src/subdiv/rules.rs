@@ -1,21 +1,21 @@
 //! Which rule holds at a point, and the rules that both schemes share.
 //!
-//! What decides is how many sharp edges meet at a point (\[DeRose98\]): none or one (the end of a crease)
-//! is smooth, two are a crease, more are a corner. Sharpness that runs out between this level and the
-//! next blends the rules of both.
+//! The number of sharp edges at a point decides (\[DeRose98\]): none or one (the end of a crease) is smooth, two are a
+//! crease, more are a corner. Where a sharpness falls to 0 between this level and the next, the rules of both are
+//! blended.
 
 use super::cage::{Cage, grouped};
 use super::stencil::Term;
 use super::{Corners, Edge};
 use crate::{Rows, par};
 
-/// What meets at each point.
+/// The edges and corners at each point.
 pub(super) struct Stars {
     /// Edges that end there, by rising number.
     pub(super) edges: Rows<u32>,
     /// Corners that lie there, by rising number.
     pub(super) corners: Rows<u32>,
-    /// Whether the point stays where it is, whatever its edges say.
+    /// Whether the point is held, regardless of its edges.
     pub(super) held: Vec<bool>,
 }
 
@@ -47,9 +47,9 @@ impl Stars {
         stars
     }
 
-    /// Whether faces meet here that no edge joins: a bow tie, two cones tip to tip.
+    /// Whether faces meet here that no edge joins, such as in a bow tie or two cones tip to tip.
     ///
-    /// Where more than two faces share an edge, they always do, and the edge is a crease for it.
+    /// Where more than two faces share an edge this is always so, but that edge is a crease already: the answer is false.
     fn is_bow_tie(&self, cage: &Cage, point: usize) -> bool {
         let corners = self.corners.row(point);
         let Some(&first) = corners.first() else {
@@ -65,7 +65,7 @@ impl Stars {
         self.fan(cage, first).len() < corners.len()
     }
 
-    /// The corners around a point that edges join to `first`, in turn.
+    /// The corners around a point that are connected to `first` by edges, in order.
     ///
     /// Starts at the border where there is one.
     pub(super) fn fan(&self, cage: &Cage, first: u32) -> Vec<u32> {
@@ -88,7 +88,7 @@ impl Stars {
         fan
     }
 
-    /// The rule at a point when every edge has the sharpness that `sharpness` says.
+    /// The rule at a point, with the sharpness of each edge given by `sharpness`.
     pub(super) fn rule(&self, cage: &Cage, point: usize, sharpness: impl Fn(&Edge) -> f64) -> Rule {
         if self.held[point] {
             return Rule::Corner;
@@ -105,14 +105,14 @@ impl Stars {
         }
     }
 
-    /// The rules of this level and of the next, and the share of the first.
+    /// The rules of this level and of the next, and the weight of the first.
     pub(super) fn blended_rules(&self, cage: &Cage, point: usize) -> [(Rule, f64); 2] {
         let now = self.rule(cage, point, |edge| edge.sharpness);
         let then = self.rule(cage, point, |edge| edge.sharpness - 1.0);
         if now == then {
             return [(now, 1.0), (then, 0.0)];
         }
-        // The sharpness that runs out says how much is left of the first rule.
+        // The mean of the sharpnesses that end here is the weight of the first rule.
         let edges = self.edges.row(point).iter();
         let fading = edges
             .map(|&edge| cage.edges()[edge as usize].sharpness)
@@ -126,7 +126,7 @@ impl Stars {
         [(now, share), (then, 1.0 - share)]
     }
 
-    /// Adds the terms of a point's next place; `smooth` adds those of the scheme, times a share.
+    /// Adds the terms of a point's new position; `smooth` adds those of the scheme, times a weight.
     pub(super) fn push_point(
         &self,
         cage: &Cage,
@@ -140,7 +140,7 @@ impl Stars {
             }
             match rule {
                 Rule::Smooth if self.edges.row(point).len() >= 2 => smooth(row, share),
-                // Nothing to smooth with: a point on its own.
+                // A point without edges has no neighbours to smooth with.
                 Rule::Smooth | Rule::Corner => push(row, point as u32, share),
                 Rule::Crease(ends) => {
                     push(row, point as u32, 0.75 * share);
@@ -153,7 +153,7 @@ impl Stars {
     }
 }
 
-/// Adds the terms of an edge's new point; `smooth` adds those of the scheme, times a share.
+/// Adds the terms of an edge's new point; `smooth` adds those of the scheme, times a weight.
 pub(super) fn push_edge(
     edge: &Edge,
     row: &mut Vec<Term>,
@@ -176,7 +176,7 @@ pub(super) fn push(row: &mut Vec<Term>, point: u32, weight: f64) {
     row.push(Term { point, weight });
 }
 
-/// What is left of a sharpness one level on.
+/// The sharpness of an edge one level later.
 pub(super) fn one_level_on(sharpness: f64) -> f64 {
     (sharpness - 1.0).max(0.0)
 }

@@ -1,4 +1,4 @@
-//! Skins subdivided: the matrix of a level applied to animation-space vectors.
+//! Subdivided skins: the matrix of a level applied to animation-space vectors.
 
 use glam::{DVec3, DVec4};
 
@@ -9,15 +9,14 @@ use crate::skin::{
     Correction, Delta, Influence, LinearProgram, Rows, Skin, SsdProgram, VertexProgram, Weight,
 };
 
-/// The skin of the last level: in every pose it shows the subdivided posed mesh, to rounding.
+/// The skin of the last level: in every pose it shows the subdivided posed mesh, up to rounding.
 ///
-/// Bones, coefficients, drivers, derived and proxy bones stay. Linear blend skins become animation space,
-/// except where every piece of the mesh has the same weights all over, as machines have: their sums are
-/// linear blend skins again.
+/// Bones, coefficients, drivers, derived and proxy bones stay. Linear blend skins become animation space, except where
+/// all points of every connected piece have the same weights, as in machines: those stay linear blend skins.
 ///
 /// # Errors
 /// [`SubdivisionError::NotLinear`] for dual quaternions and multi-weight enveloping, and
-/// [`SubdivisionError::CountMismatch`] for a skin of another mesh.
+/// [`SubdivisionError::CountMismatch`] for a skin with another number of vertices.
 pub fn subdivide_skin(skin: &Skin, subdivision: &Subdivision) -> Result<Skin, SubdivisionError> {
     let mut stencils = subdivision.stencils.iter();
     stencils.try_fold(skin.clone(), |skin, stencil| stencil.apply_to_skin(&skin))
@@ -53,7 +52,7 @@ impl Stencil {
         Ok(finer)
     }
 
-    /// Linear blending where no sum mixes weights; `None` where one does.
+    /// Linear blend skinning, where no sum mixes different weights; `None` where one does.
     fn apply_to_uniform_weights(&self, ssd: &SsdProgram) -> Option<SsdProgram> {
         let first = |row: usize| self.rows().row(row).first().map(|term| term.point as usize);
         let uniform = |row: usize| {
@@ -85,7 +84,7 @@ impl Stencil {
         })
     }
 
-    /// Displacements of the rest shape as those of the new points.
+    /// Displacements of the new points, from those of the old rest shape.
     fn apply_to_displacements(&self, correction: &Correction<DVec3>) -> Correction<DVec3> {
         let mut moved = vec![DVec3::ZERO; self.source_count()];
         for delta in &correction.deltas {
@@ -126,7 +125,7 @@ impl Stencil {
         }
     }
 
-    /// Displacements of influences as those of the influences of new points.
+    /// Displacements of the influences of new points, from those of old influences.
     fn apply_to_correction(
         &self,
         before: &Rows<Influence>,

@@ -9,13 +9,13 @@ use crate::{Rows, par};
 pub struct Term {
     /// The old point.
     pub point: u32,
-    /// Its share, above 0.
+    /// Its weight, above 0.
     pub weight: f64,
 }
 
 /// A sparse matrix from old points to new ones: no weight is negative, and every row sums to 1.
 ///
-/// So a new point lies in the convex hull of its old ones, in every pose.
+/// So in every pose a new point lies in the convex hull of its old ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stencil {
     source_count: usize,
@@ -23,7 +23,7 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    /// Builds `count` rows; `fill` pushes the terms of one, in any order and repeated at will.
+    /// Builds `count` rows; `fill` pushes the terms of one row, in any order and with repeated points.
     pub(super) fn build(
         source_count: usize,
         count: usize,
@@ -42,12 +42,12 @@ impl Stencil {
         self.source_count
     }
 
-    /// The sum that each new point is, by rising old point.
+    /// The terms of each new point, by rising old point.
     pub fn rows(&self) -> &Rows<Term> {
         &self.rows
     }
 
-    /// The new points of some old ones: positions, UVs, anything that can be averaged.
+    /// The new points computed from old ones: positions, UVs, or any values that can be averaged.
     ///
     /// # Panics
     /// When there are fewer than [`Stencil::source_count`] values.
@@ -64,9 +64,9 @@ impl Stencil {
     }
 }
 
-/// Joins the terms of one point behind `start`, and drops those without weight.
+/// Merges terms of the same point after `start`, and drops those without weight.
 fn merge(items: &mut Vec<Term>, start: usize) {
-    // Stable, so that sums do not depend on how the sort goes about it.
+    // A stable sort, so that the order of summation is fixed.
     items[start..].sort_by_key(|term| term.point);
     let mut kept = start;
     for at in start..items.len() {
@@ -81,12 +81,12 @@ fn merge(items: &mut Vec<Term>, start: usize) {
     items.truncate(kept);
 }
 
-/// Rows that `fill` pushes, worked on in parallel and kept in order.
+/// The rows that `fill` pushes, computed in parallel and kept in order.
 pub(super) fn rows_in_parallel<T: Send>(
     count: usize,
     fill: impl Fn(usize, &mut Vec<T>) + Sync + Send,
 ) -> Rows<T> {
-    /// Rows per piece of work: enough to make allocations rare.
+    /// Rows per task: enough to make allocations rare.
     const CHUNK: usize = 2048;
     let chunks = par::map(count.div_ceil(CHUNK), |chunk| {
         let mut items = Vec::new();

@@ -1,4 +1,4 @@
-//! Skins whose bones shear become skins of translations, rotations and scales that show the same.
+//! Skins whose bones shear become skins of translations, rotations and scales that show the same shapes.
 
 use dermis::clip::Channel;
 use dermis::rig::{DerivedBone, DerivedMotion};
@@ -136,7 +136,7 @@ fn rms_difference(skin: &Skin, poses: &[Pose], playable: &Playable) -> f64 {
 }
 
 #[test]
-fn every_program_shows_the_same_at_every_frame() {
+fn a_playable_skin_shows_the_same_shape_at_every_frame_in_every_program() {
     let weighted = ssd();
     let multi = MultiWeightProgram {
         rest_positions: weighted.rest_positions.clone(),
@@ -184,19 +184,22 @@ fn every_program_shows_the_same_at_every_frame() {
         assert_eq!(
             bones[3].parent,
             Some(BoneId(2)),
-            "the knee hangs on the turn"
+            "the knee is a child of the turn"
         );
         let carriers: Vec<bool> = (playable.skin.skeleton.ids())
             .map(|bone| playable.skin.skeleton.is_carrier(bone))
             .collect();
         let expected = [false, true, false, false, false, true, false];
-        assert_eq!(carriers, expected, "{name}: the outer ones");
+        assert_eq!(carriers, expected, "{name}: the outer nodes are carriers");
         assert_eq!(playable.bones, [0, 2, 3, 4, 6].map(BoneId), "{name}");
         let default = playable.skin.skeleton.default_pose();
         let shown = playable.skin.evaluate(&default).expect("it fits");
         let wanted = skin.evaluate(&skeleton().default_pose()).expect("it fits");
         for (a, b) in shown.iter().zip(&wanted) {
-            assert!(a.distance(*b) < 1e-12, "{name}: by default as before");
+            assert!(
+                a.distance(*b) < 1e-12,
+                "{name}: the default pose is unchanged"
+            );
         }
     }
 }
@@ -225,7 +228,7 @@ fn between_frames_vertices_stay_near_the_straight_line() {
 }
 
 #[test]
-fn a_tolerance_saves_keys_and_is_kept() {
+fn a_key_tolerance_saves_keys_and_is_not_exceeded() {
     let linear = ssd().to_linear(&skeleton());
     for program in [VertexProgram::Ssd(ssd()), VertexProgram::Linear(linear)] {
         let skin = Skin::new(skeleton(), program, slider()).expect("a skin");
@@ -254,21 +257,32 @@ fn a_tolerance_saves_keys_and_is_kept() {
 }
 
 #[test]
-fn shear_that_nobody_sees_needs_no_second_bone() {
+fn a_bone_with_invisible_shear_is_not_split() {
     let skin = Skin::new(skeleton(), VertexProgram::Ssd(ssd()), slider()).expect("a skin");
     let mut poses = vec![skin.skeleton.rest_pose(); 3];
     poses[1].parent_from_bone[2].matrix3.y_axis.x += 1e-3;
-    assert_eq!(played(&skin, &poses, 0.0).split_count, 1, "it is there");
+    assert_eq!(
+        played(&skin, &poses, 0.0).split_count,
+        1,
+        "without a tolerance it is split"
+    );
     let playable = played(&skin, &poses, 0.05);
-    assert_eq!(playable.split_count, 0, "but small");
-    assert!(rms_difference(&skin, &poses, &playable) < 0.05, "kept");
-    // What single precision leaves of a turn is no shear.
+    assert_eq!(playable.split_count, 0, "within the tolerance it is not");
+    assert!(
+        rms_difference(&skin, &poses, &playable) < 0.05,
+        "within the tolerance"
+    );
+    // Rounding of a rotation to single precision is no shear.
     let single = |m: DMat3| DMat3::from_cols_array(&m.to_cols_array().map(|x| f64::from(x as f32)));
     for pose in &mut poses {
         let turned = DMat3::from_quat(DQuat::from_scaled_axis(DVec3::new(0.3, 0.2, 0.9)));
         pose.parent_from_bone[2].matrix3 = single(turned);
     }
-    assert_eq!(played(&skin, &poses, 0.0).split_count, 0, "rounding");
+    assert_eq!(
+        played(&skin, &poses, 0.0).split_count,
+        0,
+        "rounding is not split"
+    );
 }
 
 #[test]
@@ -314,7 +328,7 @@ fn derived_bones_stay_derived_unless_their_joint_is_split() {
         assert_eq!(derived, [(8, 3), (9, 3)], "those of the knee, now the last");
         let names = playable.skin.skeleton.bones();
         assert_eq!(names[7].name, "hip.half", "posed like any other bone");
-        // A player that knows nothing of derived bones shows the same.
+        // A player without derived bones shows the same shape.
         let plain = Playable {
             skin: playable.skin.without_pose_program(),
             ..playable
@@ -328,7 +342,7 @@ fn derived_bones_stay_derived_unless_their_joint_is_split() {
 }
 
 #[test]
-fn flat_mirrored_and_vanishing_bones_play() {
+fn flat_mirrored_and_zero_matrices_can_be_played() {
     let skin = Skin::new(skeleton(), VertexProgram::Ssd(ssd()), slider()).expect("a skin");
     let mut poses = poses(&skin.skeleton);
     for (k, pose) in poses.iter_mut().enumerate() {
@@ -345,7 +359,7 @@ fn flat_mirrored_and_vanishing_bones_play() {
 }
 
 #[test]
-fn several_clips_share_the_bones_and_still_ones_are_small() {
+fn several_clips_share_the_bones_and_still_clips_have_few_keys() {
     let skin = Skin::new(skeleton(), VertexProgram::Ssd(ssd()), slider()).expect("a skin");
     let moving = poses(&skin.skeleton);
     let mut still = vec![skin.skeleton.default_pose(); 5];
@@ -364,10 +378,13 @@ fn several_clips_share_the_bones_and_still_ones_are_small() {
     assert_eq!(playable.skin.skeleton.bone_count(), 7, "two were split");
     let lengths: Vec<usize> = playable.clips.iter().map(|c| c.channels.len()).collect();
     assert_eq!(lengths[2], 0, "no poses");
-    assert!(lengths[0] <= 1, "only what holds its length: {lengths:?}");
+    assert!(
+        lengths[0] <= 1,
+        "only the channel that keeps its length: {lengths:?}"
+    );
     assert!(
         (playable.clips[0].end() - 4.0 / RATE).abs() < 1e-12,
-        "as long"
+        "the length is kept"
     );
     let turns = |channel: &&Channel| matches!(channel, Channel::Rotation(..));
     let turned = playable.clips[1].channels.iter().filter(turns).count();

@@ -147,12 +147,12 @@ fn with_driven_shapes(mut skin: Skin, of: BoneId, at: DVec3, shapes: [DVec3; 2])
 /// Skins that turn with the character and compile to animation space: plain, with derived bones, with driven
 /// shapes, and with proxies.
 ///
-/// Proxies promise to move with the character only if it is so in their numbers: in the four rows of each, the
-/// shares of the sources' last columns sum to 0, 0, 0 and 1. Those made up here have sources, and do.
+/// Proxies move with the character only if, in the four rows of each, the weights of the sources' last columns sum to
+/// 0, 0, 0 and 1. The proxies made here satisfy that.
 fn linear_skin_and_pose() -> impl Strategy<Value = (Skin, Pose)> {
     let derived = (skin_and_pose(), 0..5u16, 0.0..1.0f64, -0.9..2.0f64).prop_map(
         |((skin, pose), of, share, gain)| {
-            // A bone without a parent turns the whole character: nothing follows such a turn.
+            // A turn of a root turns the whole character, and derived bones do not follow it.
             let bones = skin.skeleton.bones();
             let of = if bones[usize::from(of)].parent.is_some() {
                 of
@@ -297,7 +297,7 @@ fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
 proptest! {
     /// Fact 3 of the specification.
     #[test]
-    fn fact_3_as_animation_space_it_is_the_same_skin((skin, pose) in linear_skin_and_pose()) {
+    fn fact_3_a_skin_written_as_animation_space_gives_the_same_positions((skin, pose) in linear_skin_and_pose()) {
         let ssd = skin.evaluate(&pose).expect("the pose fits");
         let linear = skin.to_linear().expect("linear").evaluate(&pose).expect("the pose fits");
         prop_assert!(largest_difference(&ssd, &linear) < 1e-12, "{ssd:?} {linear:?}");
@@ -326,7 +326,7 @@ proptest! {
     }
 
     #[test]
-    fn the_rest_pose_shows_the_rest_mesh_with_its_default_correction(
+    fn the_rest_pose_shows_the_rest_mesh_with_default_corrections(
         (skin, _) in linear_skin_and_pose(),
     ) {
         let shown = skin.evaluate(&skin.skeleton.rest_pose()).expect("fits");
@@ -364,7 +364,7 @@ proptest! {
     }
 
     #[test]
-    fn a_completed_pose_needs_no_derived_bones_and_no_proxies((skin, pose) in linear_skin_and_pose()) {
+    fn a_completed_pose_plays_without_placing_bones((skin, pose) in linear_skin_and_pose()) {
         let expected = skin.evaluate(&pose).expect("the pose fits");
         let completed = skin.complete_pose(&pose).expect("the pose fits");
         prop_assert_eq!(completed.parent_from_bone.len(), skin.skeleton.bone_count());
@@ -375,7 +375,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_not_linear_is_not_subdivided() {
+fn skins_that_are_not_linear_are_refused_for_subdivision() {
     let skeleton = Skeleton::from_rest_frames([("bone".to_owned(), None, DAffine3::IDENTITY)])
         .expect("one bone");
     let skin = Skin::new(

@@ -1,4 +1,4 @@
-//! Keys that are left out move the vertices of every bone by no more than the tolerance.
+//! Dropping keys moves the vertices of every bone by no more than the tolerance.
 
 use dermis::clip::Clip;
 use dermis::rig::{BoneId, Pose, Skeleton, Trs};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 const RATE: f64 = 30.8;
 
-/// A root that holds nothing, an arm and a hand, which share vertices, and a small bone of its own.
+/// A root without vertices, an arm and a hand, which share vertices, and a small bone with its own vertices.
 fn skin(scale: f64) -> Skin {
     let at = |x: f64| DAffine3::from_translation(scale * DVec3::X * x);
     let skeleton = Skeleton::from_rest_frames([
@@ -53,7 +53,7 @@ fn wobble(skin: &Skin, scale: f64, count: usize, seeds: [f64; 4], shear: f64) ->
     wobble_at(0.03, skin, scale, count, seeds, shear)
 }
 
-/// How far time goes from frame to frame says how smooth it is.
+/// A larger time step from frame to frame gives a less smooth motion.
 fn wobble_at(
     step: f64,
     skin: &Skin,
@@ -146,7 +146,7 @@ proptest! {
 }
 
 #[test]
-fn smooth_motion_needs_few_keys_and_more_error_fewer() {
+fn smooth_motion_needs_few_keys_and_a_larger_tolerance_fewer() {
     let skin = skin(1.0);
     let poses = wobble_at(0.003, &skin, 1.0, 400, [0.1, 0.2, 0.3, 0.4], 0.2);
     let all = keys(&playable(&skin, &poses, 0.0));
@@ -155,13 +155,17 @@ fn smooth_motion_needs_few_keys_and_more_error_fewer() {
         let found = playable(&skin, &poses, tolerance);
         eprintln!("within {tolerance}: {} of {all} keys", keys(&found));
         assert!((keys(&found) as f64) < share * all as f64, "{tolerance}");
-        assert!(keys(&found) < last, "fewer than for less: {}", keys(&found));
+        assert!(
+            keys(&found) < last,
+            "fewer than for a smaller tolerance: {}",
+            keys(&found)
+        );
         last = keys(&found);
     }
 }
 
 #[test]
-fn a_tolerance_below_rounding_ends_and_keeps_the_motion() {
+fn a_tolerance_below_rounding_terminates_and_keeps_the_motion() {
     for scale in [1.0, 1e-12, 1e-40, 1e-150, 1e-300, 1e12, 1e150, 1e300] {
         let skin = skin(scale);
         let poses = wobble(&skin, scale, 20, [0.1, 0.2, 0.3, 0.4], 0.2);
@@ -207,7 +211,10 @@ fn straight_lines_keep_their_ends_and_still_bones_need_no_keys() {
         .map(|channel| (channel.bone(), channel.times().len()))
         .collect();
     let expected = [(Some(BoneId(0)), 2), (Some(BoneId(2)), 1)];
-    assert_eq!(lengths, expected, "the root's way, the hand's turn");
+    assert_eq!(
+        lengths, expected,
+        "translation of the root, rotation of the hand"
+    );
     let exact = playable(&skin, &poses, 0.0);
     let lengths: Vec<usize> = (exact.clips[0].channels.iter())
         .map(|channel| channel.times().len())
@@ -215,12 +222,12 @@ fn straight_lines_keep_their_ends_and_still_bones_need_no_keys() {
     assert_eq!(
         lengths,
         [60, 1],
-        "without a tolerance all keys of what moves"
+        "without a tolerance, moving bones keep all keys"
     );
 }
 
 #[test]
-fn a_whole_turn_keeps_its_way() {
+fn a_whole_turn_keeps_enough_keys_to_turn_the_right_way() {
     let skin = skin(1.0);
     let rest = skin.skeleton.rest_pose();
     let pose = |k: usize| {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// From the ground up, as ARCHITECTURE.md draws them.
+/// From the lowest layer up, as in ARCHITECTURE.md.
 const LAYERS: [&str; 22] = [
     "limits",
     "rows",
@@ -27,7 +27,7 @@ const LAYERS: [&str; 22] = [
     "run",
     "compare",
 ];
-/// Beside the flow: made from everything, imported by none of the above.
+/// Outside the layers: may import every module, and is imported by none of the above.
 const BESIDE: [&str; 1] = ["synth"];
 
 fn layer(module: &str) -> usize {
@@ -70,7 +70,7 @@ fn collect_files(path: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn no_module_names_a_higher_one() {
+fn no_module_imports_from_a_higher_layer() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut problems = Vec::new();
     let mut checked = 0;

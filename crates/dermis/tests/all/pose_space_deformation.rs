@@ -110,7 +110,7 @@ fn farthest(skin: &Skin, pose: &Pose, mesh: &[DVec3]) -> f64 {
 }
 
 #[test]
-fn fact_8_every_sculpt_is_met_and_the_base_is_there_far_away() {
+fn fact_8_every_sculpt_is_exact_in_its_pose_and_the_base_returns_far_away() {
     for base in bases() {
         let kind = base.program.name();
         let mut layers = vec![PsdLayer::new("elbow", vec![ELBOW])];
@@ -183,7 +183,7 @@ fn earlier_sculpts_stay_exact_under_later_layers_in_any_order() {
 }
 
 #[test]
-fn a_layer_that_cannot_be_kept_away_is_reported() {
+fn a_layer_that_disturbs_another_layers_sculpt_is_reported() {
     let (base, _) = ssd();
     let mut layers = vec![PsdLayer::new("elbow+wrist", vec![ELBOW, WRIST])];
     let corner = posed(&base, &[(ELBOW, &[1.0]), (WRIST, &[0.0, 0.8, 0.0])]);
@@ -203,7 +203,7 @@ fn a_layer_that_cannot_be_kept_away_is_reported() {
 }
 
 #[test]
-fn a_sculpt_in_a_pose_that_is_taken_is_refused_with_both_named() {
+fn a_second_sculpt_in_the_same_pose_is_refused_naming_both() {
     let (base, _) = ssd();
     let mut layers = vec![PsdLayer::new("elbow", vec![ELBOW])];
     add(
@@ -275,7 +275,7 @@ fn a_load_is_switched_on_at_run_time() {
 }
 
 #[test]
-fn compressed_shapes_miss_no_more_than_allowed_and_are_fewer() {
+fn compressed_shapes_are_fewer_and_within_the_tolerance() {
     let (base, _) = ssd();
     let mut layer = PsdLayer::new("elbow", vec![ELBOW]);
     // Ten poses whose shapes are sums of two.
@@ -326,7 +326,7 @@ fn corners(base: &Skin) -> PsdLayer {
 }
 
 #[test]
-fn weighted_layers_meet_their_sculpts_and_more_weightings_come_nearer_to_one_each() {
+fn weighted_layers_are_exact_and_more_weightings_approach_one_system_per_vertex() {
     let (base, _) = ssd();
     let with = |weightings: usize| {
         let layer = PsdLayer {
@@ -358,7 +358,7 @@ fn weighted_layers_meet_their_sculpts_and_more_weightings_come_nearer_to_one_eac
 }
 
 #[test]
-fn other_kernels_meet_sculpts_too() {
+fn other_kernels_are_exact_at_sculpts_too() {
     let (base, _) = ssd();
     let kinds = [
         (Kernel::Shepard { power: 2.0 }, false),
@@ -377,7 +377,7 @@ fn other_kernels_meet_sculpts_too() {
 }
 
 #[test]
-fn bad_layers_are_refused_by_name() {
+fn invalid_layers_are_refused_with_their_names() {
     let (base, _) = ssd();
     let refused = |change: fn(&mut PsdLayer)| {
         let mut layer = corners(&base);

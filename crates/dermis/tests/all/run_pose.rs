@@ -1,4 +1,4 @@
-//! The fast pose side gives what the plain one gives, on clips of every kind.
+//! The fast pose evaluation gives the same results as the plain one, on clips of every kind.
 
 use std::f64::consts::{PI, TAU};
 
@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 /// Largest difference of two local matrices, relative to the larger of 1 and their largest entry.
 const LOCAL_TOLERANCE: f64 = 2e-6;
-/// Largest difference of two palettes, relative to the larger of 1 and the largest entry of the
-/// palette: what `PackedSkeleton::palette` promises.
+/// Largest difference of two palettes, relative to the larger of 1 and the largest entry of the palette: the accuracy
+/// that `PackedSkeleton::palette` documents.
 const PALETTE_TOLERANCE: f64 = 5e-6;
 const COEFFICIENT_COUNT: usize = 3;
 
@@ -52,7 +52,7 @@ impl Chance {
 fn random_skeleton(chance: &mut Chance, bone_count: usize) -> Skeleton {
     let bones = (0..bone_count).map(|j| Bone {
         name: format!("bone {j}"),
-        // Now and then another root.
+        // Sometimes another root.
         parent: (j > 0 && chance.below(12) > 0).then(|| BoneId(chance.below(j) as u16)),
         default_parent_from_bone: Trs {
             translation: chance.vector(),
@@ -96,7 +96,7 @@ fn random_keys<T: Clone>(
     }
 }
 
-/// None, one or several rising times, the first perhaps negative.
+/// An empty list, or one or several rising times, the first perhaps negative.
 fn random_times(chance: &mut Chance) -> Vec<f64> {
     let mut time = chance.number();
     (0..chance.below(12))
@@ -110,7 +110,7 @@ fn random_times(chance: &mut Chance) -> Vec<f64> {
 fn random_clip(chance: &mut Chance, bone_count: usize) -> Clip {
     let shared = random_times(chance);
     let mut channels = Vec::new();
-    // More channels than targets: some bones get two of a kind, and some none.
+    // More channels than targets: some bones get two channels of the same kind, and some none.
     for _ in 0..3 * bone_count + 2 {
         let bone = BoneId(chance.below(bone_count) as u16);
         channels.push(match chance.below(7) {
@@ -119,8 +119,8 @@ fn random_clip(chance: &mut Chance, bone_count: usize) -> Clip {
                 random_keys(chance, &shared, |c, _| c.vector(), Chance::vector),
             ),
             2..=4 => {
-                // Cubic keys of opposite rotations would pass through zero, where no answer is
-                // right: each key turns by less than 90° from the last, with either sign.
+                // Cubic keys of opposite rotations would pass through zero, where no result is correct: each key turns
+                // by less than 90° from the last, with either sign.
                 let walk = |c: &mut Chance, last: Option<&DQuat>| {
                     let from = last.copied().unwrap_or_else(|| c.rotation(3.0));
                     (from * c.rotation(1.5)).normalize()
@@ -158,7 +158,7 @@ fn random_clip(chance: &mut Chance, bone_count: usize) -> Clip {
     }
 }
 
-/// Every key time, the times around and between, and some beyond both ends.
+/// Every key time, times around and between them, and some beyond both ends.
 fn telling_times(clip: &Clip) -> Vec<f64> {
     let mut times: Vec<f64> = clip
         .channels
@@ -220,7 +220,7 @@ proptest! {
     })]
 
     #[test]
-    fn sampling_blending_and_chaining_equal_the_reference(
+    fn sampling_blending_and_palettes_equal_the_reference(
         seed in any::<u64>(),
         bone_count in 1..40usize,
         weight in 0.0..=1.0f32,
@@ -275,7 +275,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_sampling_changes_no_bit(
+    fn the_order_of_sampling_does_not_change_a_bit(
         seed in any::<u64>(),
         bone_count in 1..20usize,
         jumps in prop::collection::vec(-3.0..6.0f64, 20),
@@ -291,7 +291,7 @@ proptest! {
             let mut expected = PoseBuffer::new(&skeleton, &defaults);
             fresh.clone().sample(time, &mut expected).expect("sizes agree");
             used.sample(time, &mut found).expect("sizes agree");
-            // Equality of floats is equality of bits here but for the sign of zero.
+            // Equal floats have equal bits here, except for the sign of zero.
             prop_assert_eq!(format!("{:?}", &found), format!("{:?}", &expected), "at {}", time);
         }
     }
@@ -311,7 +311,7 @@ fn a_chain_of_150_bones_keeps_its_end_in_place() {
     let mut worst: f64 = 0.0;
     for angle_rad in [0.0, 0.01, 0.1, 1.0, 3.0] {
         for _ in 0..20 {
-            // The reference chains the unrounded pose, so the rounding of the input counts too.
+            // The reference uses the unrounded pose, so the rounding of the input counts, too.
             let mut plain = skeleton.default_pose();
             for id in skeleton.ids() {
                 let local = Trs::rigid(chance.rotation(angle_rad), 0.1 * DVec3::X);
@@ -361,7 +361,7 @@ fn a_slerp_is_exact_at_every_angle() {
 }
 
 #[test]
-fn rotations_of_other_lengths_are_made_unit_length() {
+fn rotations_are_made_unit_length() {
     let mut skeleton = Skeleton::from_rest_frames(["a", "b", "c"].map(|name| {
         let parent = None;
         (name.to_owned(), parent, DAffine3::IDENTITY)
@@ -404,7 +404,7 @@ fn rotations_of_other_lengths_are_made_unit_length() {
 }
 
 #[test]
-fn what_cannot_be_packed_is_refused_by_name() {
+fn clips_that_cannot_be_packed_are_refused_with_their_names() {
     let skeleton = Skeleton::from_rest_frames([("hip".to_owned(), None, DAffine3::IDENTITY)])
         .expect("one bone is a skeleton");
     let refused = |channel: Channel| {
@@ -447,7 +447,7 @@ fn what_cannot_be_packed_is_refused_by_name() {
             "clip bad: one channel has keys of 2 and of 1 coefficients",
         ),
     ] {
-        assert_eq!(refused(channel), expected, "the message names the culprit");
+        assert_eq!(refused(channel), expected, "the message names the cause");
     }
 }
 
@@ -467,5 +467,5 @@ fn an_empty_clip_gives_the_default_pose() {
     sampler
         .sample(sampler.loop_time(7.0), &mut found)
         .expect("sizes agree");
-    assert_eq!(found, expected, "whatever was in the buffer");
+    assert_eq!(found, expected, "independent of the buffer's contents");
 }

@@ -1,4 +1,4 @@
-//! Subdivision against what is known of it: masks, limits, borders, creases, topology.
+//! Subdivision checked against known facts: masks, limits, borders, creases, topology.
 
 use std::f64::consts::TAU;
 
@@ -59,7 +59,7 @@ fn quad_wheel(n: u32) -> Vec<Vec<u32>> {
 }
 
 fn points(count: usize) -> Vec<DVec3> {
-    // No two alike, no three in a line.
+    // All points differ, and no three are on a line.
     let at = |i: usize| (i as f64 * 0.754_877).fract();
     (0..count)
         .map(|i| DVec3::new(at(i), at(i * i + 1), at(3 * i + i * i * i)))
@@ -105,7 +105,7 @@ fn inner_edges_and_points_of_a_triangle_mesh_have_loops_weights() {
 }
 
 #[test]
-fn inner_quads_have_the_weights_of_bicubic_splines_and_other_points_those_of_the_paper() {
+fn inner_quads_have_bicubic_spline_weights_and_irregular_points_those_of_the_paper() {
     for n in [3, 4, 5, 8] {
         let count = 1 + 4 * n as usize;
         let cage = cage(count, &quad_wheel(n));
@@ -146,7 +146,7 @@ fn inner_quads_have_the_weights_of_bicubic_splines_and_other_points_those_of_the
 }
 
 #[test]
-fn borders_are_cubic_splines_and_lone_corners_stay_unless_they_may_be_rounded() {
+fn borders_are_cubic_splines_and_corners_of_one_face_are_held_or_rounded_by_option() {
     // 3 - 4 - 5
     // |   |   |
     // 0 - 1 - 2
@@ -167,9 +167,9 @@ fn borders_are_cubic_splines_and_lone_corners_stay_unless_they_may_be_rounded() 
     assert_eq!(weight(&smooth.stencils()[0], 0, 0), 0.75, "or is rounded");
 }
 
-/// Both schemes, all masks: the mask of the limit is where many levels go.
+/// For both schemes and all masks, many levels converge to the point that the limit mask gives.
 #[test]
-fn many_levels_go_where_the_limit_mask_says() {
+fn many_levels_converge_to_the_limit_mask() {
     let mut cases = Vec::new();
     for n in [3, 4, 5, 6, 9] {
         let (loops, quads) = (wheel(n), quad_wheel(n));
@@ -194,7 +194,8 @@ fn many_levels_go_where_the_limit_mask_says() {
         let late = subdivide(cage, &options(*scheme, 6)).expect("small");
         let limit = early.apply(&points);
         let far = late.apply(&points);
-        // Points keep their numbers. The rest of the way shrinks by the second eigenvalue, at most 2/3, a level.
+        // Points keep their numbers. The remaining distance shrinks by the second eigenvalue, at most 2/3, with each
+        // level.
         for (i, limit) in limit.iter().enumerate() {
             let left = limit.distance(far[i]);
             assert!(
@@ -209,7 +210,7 @@ fn many_levels_go_where_the_limit_mask_says() {
             let apart = limit.distance(later[i]);
             assert!(
                 apart < 1e-12,
-                "case {number} ({scheme:?}), point {i}: the limit is one, {apart}"
+                "case {number} ({scheme:?}), point {i}: the limit does not depend on the level, {apart}"
             );
         }
     }
@@ -232,7 +233,7 @@ fn octahedron(sharpness: f64) -> (Cage, Vec<DVec3>) {
 }
 
 #[test]
-fn sharpness_counts_levels() {
+fn sharpness_is_the_number_of_creased_levels() {
     for scheme in [Scheme::Loop, Scheme::CatmullClark] {
         let shape = |sharpness: f64| {
             let (cage, points) = octahedron(sharpness);
@@ -255,10 +256,10 @@ fn sharpness_counts_levels() {
         assert_eq!(
             shape(2.0),
             shape(f64::INFINITY),
-            "as many as there are levels is for ever"
+            "a sharpness of all levels equals infinity"
         );
-        assert_ne!(shape(1.0), shape(2.0), "less is less");
-        // Half-way between two sharpnesses is half-way between two shapes only at the first level, but
+        assert_ne!(shape(1.0), shape(2.0), "a lower sharpness differs");
+        // A sharpness half-way between two others gives a shape half-way between theirs only at the first level, but
         // never a jump.
         let (a, b) = (shape(0.999_999), shape(1.000_001));
         let jump = a
@@ -266,19 +267,19 @@ fn sharpness_counts_levels() {
             .zip(&b)
             .map(|(a, b)| a.distance(*b))
             .fold(0.0, f64::max);
-        assert!(jump < 1e-5, "{scheme:?}: sharpness 1 is no step: {jump}");
+        assert!(jump < 1e-5, "{scheme:?}: no jump at sharpness 1: {jump}");
         let (a, b) = (shape(1e-9), shape(0.0));
         let jump = a
             .iter()
             .zip(&b)
             .map(|(a, b)| a.distance(*b))
             .fold(0.0, f64::max);
-        assert!(jump < 1e-8, "{scheme:?}: nor is 0: {jump}");
+        assert!(jump < 1e-8, "{scheme:?}: no jump at sharpness 0: {jump}");
     }
 }
 
 #[test]
-fn a_crease_keeps_its_curve_to_itself() {
+fn the_curve_of_a_crease_depends_only_on_its_own_points() {
     for scheme in [Scheme::Loop, Scheme::CatmullClark] {
         let (cage, mut points) = octahedron(f64::INFINITY);
         let fine = subdivide(&cage, &options(scheme, 3)).expect("small");
@@ -293,7 +294,7 @@ fn a_crease_keeps_its_curve_to_itself() {
         assert_eq!(
             curve(&points),
             before,
-            "{scheme:?}: what is off the crease does not pull at it"
+            "{scheme:?}: points off the crease have no effect on it"
         );
     }
 }
@@ -378,7 +379,7 @@ fn soup() -> impl Strategy<Value = (Cage, Scheme)> {
 }
 
 proptest! {
-    /// Any faces at all: edges of three faces, points where pieces touch, points alone.
+    /// Arbitrary faces: edges of three faces, points where pieces touch, points without faces.
     #[test]
     fn weights_are_never_negative_and_sum_to_one((cage, scheme) in soup(), limit in any::<bool>()) {
         let asked = SubdivisionOptions { limit, ..options(scheme, 2) };
@@ -398,9 +399,9 @@ proptest! {
         );
     }
 
-    /// Rows of sum 1: moving the mesh moves the result.
+    /// Rows sum to 1, so an affine motion of the mesh gives the same motion of the result.
     #[test]
-    fn subdividing_follows_affine_motions((cage, scheme) in soup(), m in any::<[i8; 12]>()) {
+    fn subdividing_and_affine_motions_commute((cage, scheme) in soup(), m in any::<[i8; 12]>()) {
         let m = m.map(|x| f64::from(x) / 64.0);
         let motion = glam::DAffine3::from_cols_array(&m);
         let points = points(9);
@@ -411,9 +412,9 @@ proptest! {
         }
     }
 
-    /// Values that are the points are moved as the points are, where nothing is torn.
+    /// Without seams, values equal to the points are subdivided as the points are.
     #[test]
-    fn values_without_seams_move_as_points_do((cage, scheme) in soup(), limit in any::<bool>()) {
+    fn values_without_seams_are_subdivided_like_points((cage, scheme) in soup(), limit in any::<bool>()) {
         let asked = SubdivisionOptions { limit, ..options(scheme, 2) };
         let fine = subdivide(&cage, &asked).expect("small");
         let of_corner = cage.faces().items().to_vec();
@@ -435,7 +436,7 @@ proptest! {
     }
 }
 
-/// A tube of quads with one seam along it: around it UVs go from 0 to 1, and meet themselves there.
+/// A tube of quads with one seam along it: around the tube, UVs go from 0 to 1 and meet at the seam.
 fn tube_with_seam(around: u32, rings: u32) -> (Cage, Vec<DVec2>, Vec<u32>) {
     let mut faces = Vec::new();
     let mut of_corner = Vec::new();
@@ -470,7 +471,7 @@ fn tube_with_seam(around: u32, rings: u32) -> (Cage, Vec<DVec2>, Vec<u32>) {
 }
 
 #[test]
-fn both_sides_of_a_seam_stay_together() {
+fn values_on_both_sides_of_a_seam_stay_together() {
     let (cage, uvs, of_corner) = tube_with_seam(5, 4);
     for limit in [false, true] {
         for rule in [AttributeRule::Smooth, AttributeRule::Linear] {
@@ -503,23 +504,19 @@ fn both_sides_of_a_seam_stay_together() {
                     _ => panic!("more than two values at a point: {uvs:?}"),
                 }
             }
-            assert_eq!(
-                torn,
-                3 * 8 + 1,
-                "the seam, and nothing else, is torn ({rule:?})"
-            );
+            assert_eq!(torn, 3 * 8 + 1, "only the seam is torn ({rule:?})");
             assert!(
                 fine_uvs
                     .iter()
                     .all(|uv| (-1e-12..=1.0 + 1e-12).contains(&uv.x)),
-                "nothing leaves the texture ({rule:?})"
+                "all values stay within the texture ({rule:?})"
             );
         }
     }
 }
 
 #[test]
-fn quads_are_found_in_their_triangles() {
+fn quads_are_recovered_from_their_triangles() {
     // A grid of 3 by 3 quads, cut along changing diagonals, with a slope.
     let mut positions = Vec::new();
     for y in 0..4 {
@@ -589,7 +586,7 @@ fn edges_above_an_angle_become_creases() {
         let count = cube.crease_above(&points, f64::to_radians(degrees), f64::INFINITY);
         (count.expect("eight points"), cube)
     };
-    assert_eq!(creases(91.0).0, 0, "nothing is sharper than 90 degrees");
+    assert_eq!(creases(91.0).0, 0, "no edge is sharper than 90 degrees");
     let (count, sharp) = creases(89.0);
     assert_eq!(count, 12, "every edge is");
     let fine = subdivide(&sharp, &options(Scheme::CatmullClark, 2))
@@ -603,7 +600,7 @@ fn edges_above_an_angle_become_creases() {
 }
 
 #[test]
-fn what_cannot_be_subdivided_is_refused_before_anything_is_allocated() {
+fn invalid_subdivisions_are_refused_before_memory_is_allocated() {
     let (cage, _) = icosahedron();
     let refused =
         |cage: &Cage, scheme, levels| subdivide(cage, &options(scheme, levels)).expect_err("bad");
@@ -648,7 +645,7 @@ fn what_cannot_be_subdivided_is_refused_before_anything_is_allocated() {
 }
 
 #[test]
-fn one_thread_makes_the_same_bits() {
+fn one_thread_and_four_give_the_same_bits() {
     let (cage, points) = icosahedron();
     let run = |threads: usize| -> (Subdivision, Vec<DVec3>) {
         let pool = rayon::ThreadPoolBuilder::new()

@@ -1,4 +1,4 @@
-//! Clips in which everything that a pose program computes has keys, for players without pose programs.
+//! Baking: clips with keys for everything that a pose program computes, for players without pose programs.
 
 use glam::DMat3;
 
@@ -9,26 +9,25 @@ use crate::rig::{BoneId, DerivedBone, Pose, ProxyBones, RigError, Trs};
 
 /// Longest time between two keys of a baked channel, in seconds.
 ///
-/// Half-way rotations of keys far apart are not the half-way rotations of what lies between them.
+/// Interpolating between keys far apart differs from computing the poses between them.
 const LONGEST_GAP: f64 = 1.0 / 30.0;
-/// Most keys that baking adds to a clip; one of more than 36 minutes gets longer gaps instead.
+/// The largest number of keys that baking adds to a clip; a clip of more than 36 minutes gets longer gaps instead.
 const MOST_ADDED_KEYS: f64 = 65_536.0;
-/// Key times nearer to each other than this, in seconds, are one.
+/// Key times nearer to each other than this, in seconds, count as one.
 const SAME_TIME: f64 = 1e-4;
 
 impl Skin {
     /// A clip with channels for derived bones, proxy bones and driven coefficients, so that stock
     /// engines play them.
     ///
-    /// Other channels stay as they are; what already moves a derived bone, a proxy, its carrier or a
-    /// driven coefficient is replaced. The new ones have a linear key at every key time of the clip, and
-    /// in between so many that no gap is longer than a thirtieth of a second (in clips beyond half an
-    /// hour, than a 65536th of the clip). They are exact at their keys. A clip of held poses stays one: it
-    /// has keys only where it had some.
+    /// Channels that already move a derived bone, a proxy, its carrier or a driven coefficient are replaced; all others
+    /// are unchanged. The new channels have a linear key at every key time of the clip, and enough in between that no
+    /// gap is longer than a thirtieth of a second (in clips longer than half an hour, a 65536th of the clip). They are
+    /// exact at their keys. A clip of held poses stays held: it gets keys only at its own key times.
     ///
-    /// The matrix of a proxy may shear. Its carrier gets a translation, a rotation R1 and a scale, and
-    /// the proxy itself a rotation R2, whose product it is, as in [`to_playable`](crate::skin::to_playable):
-    /// where R1 and R2 would lead astray between two keys, they have more.
+    /// The matrix of a proxy may shear. So its carrier gets a translation, a rotation R1 and a scale, and the proxy
+    /// itself a rotation R2, whose product is the matrix, as in [`to_playable`](crate::skin::to_playable). Keys are
+    /// added where the interpolated product would stray between two keys.
     ///
     /// # Errors
     /// [`SkinError::Rig`] when the clip does not belong to the skin's skeleton, or when the place of a
@@ -80,7 +79,7 @@ impl Skin {
         })
     }
 
-    /// The channels of a clip that say what a pose has to give: without those that [`Skin::bake`] adds.
+    /// The clip without the channels that [`Skin::bake`] adds: only bones and coefficients that a pose must give.
     pub fn unbaked(&self, clip: &Clip) -> Clip {
         let posed_count = self.posed_bone_count();
         let posed_coefficients = self.posed_coefficient_count();
@@ -104,13 +103,13 @@ impl Skin {
         }
     }
 
-    /// Keys of a derived bone, for those of its parts that ever leave their default.
+    /// Channels of a derived bone, for those of its parts (translation, rotation, scale) that ever leave their default.
     fn derived_channels(&self, d: &DerivedBone, times: &[f64], poses: &[Pose]) -> Vec<Channel> {
         let default = self.skeleton.bones()[d.bone.index()].default_parent_from_bone;
         let mut locals: Vec<Trs> = Vec::with_capacity(poses.len());
         for pose in poses {
             let (mut trs, _) = Trs::from_affine(&pose.parent_from_bone[d.bone.index()]);
-            // q and -q are one rotation, but the way between two keys is short for only one.
+            // q and -q are the same rotation, but only one of them gives the short way between two keys.
             if locals
                 .last()
                 .is_some_and(|l| l.rotation.dot(trs.rotation) < 0.0)
@@ -140,7 +139,7 @@ impl Skin {
         channels
     }
 
-    /// A clip with keys of all proxies, which complete poses hold in their carriers.
+    /// A clip with keys of all proxies; complete poses hold the matrix of a proxy in its carrier.
     fn with_proxy_channels(
         &self,
         mut clip: Clip,
@@ -157,8 +156,8 @@ impl Skin {
             proxy_channels(proxies.bones[m], times, poses)
         });
         clip.channels.extend(channels.into_iter().flatten());
-        // Only what never moves goes: within a ten-thousandth of the diagonal a clip of 100 frames and
-        // 60 proxies has all but a tenth of its keys still.
+        // Only keys of still channels are dropped: with a tolerance of a ten-thousandth of the diagonal, a clip of 100
+        // frames and 60 proxies would still keep nine tenths of its keys.
         let posed: Vec<BoneId> = (self.skeleton.ids())
             .take(self.posed_bone_count())
             .collect();
@@ -166,7 +165,7 @@ impl Skin {
     }
 }
 
-/// What sums of large numbers leave of small ones.
+/// An error of a matrix, as a norm, that counts as rounding.
 const ROUNDING: f64 = 1e-13;
 
 /// Keys of a proxy and of its carrier, right before it.
@@ -174,7 +173,7 @@ fn proxy_channels(proxy: BoneId, times: &[f64], poses: &[Pose]) -> Vec<Channel> 
     let carrier = BoneId(proxy.0 - 1);
     let places = poses.iter().map(|p| p.parent_from_bone[carrier.index()]);
     let matrices: Vec<DMat3> = places.clone().map(|place| place.matrix3).collect();
-    // Shear that is rounding turns nothing.
+    // Shear within rounding must not turn R1 and R2.
     let keys = split_track(&matrices, Nodes::Two, ROUNDING);
     let time = |frame: f64| {
         let (k, part) = (frame.floor() as usize, frame.fract());
@@ -211,14 +210,14 @@ fn key_times(clip: &Clip) -> Vec<f64> {
     keys
 }
 
-/// The key times of a clip, and more between those that are far apart.
+/// The key times of a clip, and further times between those that are far apart.
 fn baking_times(clip: &Clip) -> Vec<f64> {
     let keys = key_times(clip);
     let mut times = Vec::with_capacity(keys.len());
     let duration = keys.last().zip(keys.first()).map_or(0.0, |(b, a)| b - a);
     let longest_gap = LONGEST_GAP.max(duration / MOST_ADDED_KEYS);
     for pair in keys.windows(2) {
-        // A gap of a thirtieth, rounded to single precision, is not to be halved.
+        // A gap of a thirtieth that was rounded to single precision must not be halved.
         let parts = ((pair[1] - pair[0]) / longest_gap - 1e-3).ceil().max(1.0);
         let step = (pair[1] - pair[0]) / parts;
         times.extend((0..parts as usize).map(|part| pair[0] + part as f64 * step));

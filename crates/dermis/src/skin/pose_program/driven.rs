@@ -1,4 +1,4 @@
-//! The part of a skin's pose program that computes coefficients from the pose.
+//! Drivers in a pose program: coefficients computed from the pose.
 
 use glam::{DAffine3, DMat3, DVec3};
 
@@ -13,8 +13,8 @@ use crate::skin::{
 impl Skin {
     /// The skin with drivers for its last coefficients, in the order of the list.
     ///
-    /// A driver may read any bone, and the coefficients that are not driven: a coefficient whose
-    /// correction is empty is a plain slider.
+    /// A driver may read any bone, and all coefficients that are not driven: a coefficient with an empty correction is
+    /// a plain slider.
     ///
     /// # Errors
     /// [`SkinError::CountMismatch`] when there are fewer coefficients than outputs, and
@@ -29,15 +29,15 @@ impl Skin {
         })
     }
 
-    /// Adds sliders that move nothing by themselves, after those that a pose gives.
+    /// Adds sliders that move no vertices by themselves, after the coefficients that a pose gives.
     ///
     /// # Panics
-    /// When the skin has drivers: sliders come first.
+    /// When the skin has drivers: sliders must come first.
     #[must_use]
     pub fn with_sliders(mut self, sliders: impl IntoIterator<Item = Coefficient>) -> Self {
         assert!(
             self.pose_program.drivers.is_empty(),
-            "sliders come before what is driven"
+            "sliders must be added before drivers"
         );
         for slider in sliders {
             self.coefficients.push(slider);
@@ -47,11 +47,11 @@ impl Skin {
         self
     }
 
-    /// Adds a driver and what its outputs switch on: one list of rest-space displacements each.
+    /// Adds a driver and the shapes that its outputs switch on: one list of rest-space displacements for each output.
     ///
     /// # Errors
-    /// [`SkinError::CountMismatch`] when there are not as many names and shapes as outputs;
-    /// [`SkinError::PoseSpace`]; and [`SkinError::CorrectionOutOfRange`].
+    /// [`SkinError::CountMismatch`] when the numbers of names, shapes and outputs differ; [`SkinError::PoseSpace`]; and
+    /// [`SkinError::CorrectionOutOfRange`].
     pub fn push_driver(
         &mut self,
         driver: Driver,
@@ -85,7 +85,7 @@ impl Skin {
         Ok(())
     }
 
-    /// The skin below everything that is driven: without drivers, their coefficients and corrections.
+    /// The skin without drivers, their coefficients and their corrections.
     #[must_use]
     pub fn without_drivers(&self) -> Self {
         let posed = self.posed_coefficient_count();
@@ -101,10 +101,10 @@ impl Skin {
         skin
     }
 
-    /// What a displacement of each vertex in rest space becomes in a pose: the linear part of the
-    /// vertex's own motion. "Local frame" of \[Lewis00\] §4.
+    /// For each vertex, the matrix that takes a displacement in rest space to the pose: the linear part of the vertex's
+    /// own motion. The "local frame" of \[Lewis00\] §4.
     ///
-    /// It is singular where blending flattens the skin.
+    /// It is singular where blending collapses the skin.
     pub fn vertex_frames(&self, inputs: &PosedInputs) -> Vec<DMat3> {
         let posed_from_rest = self.skeleton.posed_from_rest(&inputs.palette);
         let blend = |row: &[Weight]| {
@@ -147,10 +147,10 @@ impl MultiWeight {
 }
 
 impl VertexProgram {
-    /// Adds corrections given as rest-space displacements, in whatever form the program has.
+    /// Adds corrections given as rest-space displacements, in the form of this program.
     ///
-    /// [`VertexProgram::rest_corrections`] is the way back. A skin with the program needs as many
-    /// more coefficients.
+    /// [`VertexProgram::rest_corrections`] is the inverse. A skin with this program then needs as many more
+    /// coefficients.
     ///
     /// # Panics
     /// When a displacement names a vertex, or an influence a bone, that does not exist.
@@ -171,7 +171,7 @@ impl VertexProgram {
         }
     }
 
-    /// Puts displacements of the rest shape in the place of a correction.
+    /// Replaces a correction by displacements of the rest shape.
     ///
     /// # Panics
     /// When there is no correction of that number.
@@ -215,7 +215,7 @@ mod tests {
         turn: JointTurn::Hinge { axis: DVec3::Z },
     };
 
-    /// A bulge of one vertex when the elbow bends by 1, and only while the slider is at 1.
+    /// The skin with a bulge of one vertex when the elbow bends by 1 and the slider is at 1.
     fn driven(base: Skin) -> Skin {
         let load = Coefficient {
             name: "load".to_owned(),
@@ -260,28 +260,27 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_is_there_in_its_pose_and_not_at_rest() {
+    fn a_driven_shape_appears_in_its_pose_and_not_at_rest() {
         let skin = driven(base());
         assert_eq!(skin.posed_coefficient_count(), 1, "one slider");
         let c = |angle, load| {
             let inputs = skin.run_pose_program(&pose(&skin, angle, load));
             inputs.expect("fits").coefficients[1]
         };
-        assert!((c(1.0, 1.0) - 1.0).abs() < 1e-12, "there");
+        assert!((c(1.0, 1.0) - 1.0).abs() < 1e-12, "fully there in its pose");
         assert!(c(0.0, 0.0).abs() < 1e-12, "not at rest");
+        assert!(c(1.0, 0.0) < 0.2, "weak without the load: {}", c(1.0, 0.0));
+        let mut stale = pose(&skin, 1.0, 1.0);
+        stale.coefficients.push(77.0);
+        let inputs = skin.run_pose_program(&stale).expect("may be given");
         assert!(
-            c(1.0, 0.0) < 0.2,
-            "hardly without the load: {}",
-            c(1.0, 0.0)
+            (inputs.coefficients[1] - 1.0).abs() < 1e-12,
+            "the given value is ignored"
         );
-        let mut liar = pose(&skin, 1.0, 1.0);
-        liar.coefficients.push(77.0);
-        let heard = skin.run_pose_program(&liar).expect("may be given");
-        assert!((heard.coefficients[1] - 1.0).abs() < 1e-12, "not heard");
     }
 
     #[test]
-    fn a_displacement_moves_a_vertex_as_its_frame_says_in_every_program() {
+    fn a_displacement_moves_a_vertex_by_its_frame_in_every_program() {
         let base = base();
         let VertexProgram::Ssd(ssd) = base.program.clone() else {
             panic!("the tube is linear blend skinning");
@@ -322,7 +321,7 @@ mod tests {
             let base = skin.without_drivers().evaluate(&bent).expect("fits")[5];
             assert!(
                 base.distance(unmoved) < 1e-12,
-                "{name}: the base is still there"
+                "{name}: the base is unchanged"
             );
             let expected = unmoved + frame * DVec3::new(0.1, 0.2, 0.3);
             assert!(
@@ -360,7 +359,11 @@ mod tests {
             ],
         };
         let baked = skin.bake(&clip).expect("fits");
-        assert_eq!(baked.channels[..2], clip.channels[..], "as they were");
+        assert_eq!(
+            baked.channels[..2],
+            clip.channels[..],
+            "channels of the pose are unchanged"
+        );
         let plain = skin.without_pose_program();
         for time in [0.0, 0.3, 0.5, 0.8, 1.0] {
             let played = plain.evaluate(&plain.sample(&baked, time)).expect("fits");
@@ -377,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_by_name() {
+    fn invalid_drivers_are_refused_with_a_reason() {
         let mut skin = driven(base());
         let mut driver = skin.pose_program.drivers[0].clone();
         driver.name = "second".to_owned();
@@ -385,7 +388,7 @@ mod tests {
         let shape = vec![Vec::new()];
         let error = skin.push_driver(driver.clone(), vec!["x".to_owned()], shape.clone());
         assert_eq!(
-            error.expect_err("reads what is driven").to_string(),
+            error.expect_err("reads a driven coefficient").to_string(),
             "driver second: it reads coefficient 1, but a pose gives only 1"
         );
         driver.controls[1] = Control::Slider { coefficient: 0 };

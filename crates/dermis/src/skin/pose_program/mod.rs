@@ -1,9 +1,9 @@
-//! The pose program of a skin: what it computes from a pose before any vertex moves.
+//! The pose program of a skin: everything computed from a pose before vertices are moved.
 //!
-//! A pose gives the first bones and the first coefficients of a skin. The last bones may be **placed** from
-//! the others (derived bones, proxy bones), and the last coefficients **driven** by the pose. Whatever a pose
-//! says about those is ignored: they are computed, always. Players that cannot compute them get clips in which
-//! they have keys: [`Skin::bake`].
+//! A pose gives the first bones and the first coefficients of a skin. The last bones may be **placed**, that is
+//! computed from the others (derived bones, proxy bones), and the last coefficients **driven**, that is computed from
+//! the pose. Values that a pose gives for those are always ignored. For players that cannot compute them,
+//! [`Skin::bake`] writes keys into clips.
 
 mod bake;
 mod driven;
@@ -17,23 +17,23 @@ use crate::rig::{
     BoneId, DerivedBone, Pose, ProxyBones, RigError, Similarity, Skeleton, check_derived, complete,
 };
 
-/// What a skin computes from a pose: its last bones, and its last coefficients.
+/// The computed parts of a skin's pose: its last bones and its last coefficients.
 ///
-/// The default computes nothing: every bone and every coefficient comes from the pose.
+/// The default is empty: every bone and every coefficient comes from the pose.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PoseProgram {
-    /// What places the last bones of the skeleton.
+    /// The bones at the end of the skeleton that are computed, and how.
     pub placed: PlacedBones,
-    /// What computes the last coefficients, driver by driver.
+    /// The drivers that compute the last coefficients, in order.
     pub drivers: Vec<Driver>,
 }
 
-/// What places the last bones of a skeleton from the others.
+/// Bones at the end of a skeleton that are computed from the others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PlacedBones {
-    /// Each follows one joint: see [`Skin::with_derived`]. An empty list places none.
+    /// Derived bones, each following one joint: see [`Skin::with_derived`]. An empty list places no bones.
     Derived(Vec<DerivedBone>),
-    /// They stand for patches of skin: see [`Skin::with_proxies`].
+    /// Proxy bones, which move patches of skin: see [`Skin::with_proxies`].
     Proxies(ProxyBones),
 }
 
@@ -49,7 +49,7 @@ impl PoseProgram {
         self.placed_bone_count() == 0 && self.drivers.is_empty()
     }
 
-    /// The bones that follow one joint each.
+    /// The derived bones, each of which follows one joint.
     pub fn derived(&self) -> &[DerivedBone] {
         match &self.placed {
             PlacedBones::Derived(derived) => derived,
@@ -57,7 +57,7 @@ impl PoseProgram {
         }
     }
 
-    /// The bones that stand for patches of skin.
+    /// The proxy bones, which move patches of skin.
     pub fn proxies(&self) -> Option<&ProxyBones> {
         match &self.placed {
             PlacedBones::Derived(_) => None,
@@ -65,7 +65,7 @@ impl PoseProgram {
         }
     }
 
-    /// The same, to be changed.
+    /// The proxy bones, mutable.
     pub fn proxies_mut(&mut self) -> Option<&mut ProxyBones> {
         match &mut self.placed {
             PlacedBones::Derived(_) => None,
@@ -73,7 +73,7 @@ impl PoseProgram {
         }
     }
 
-    /// How many bones, at the end of the skeleton, are placed. Carriers of proxy bones count.
+    /// How many bones, at the end of the skeleton, are placed. Carriers of proxy bones are included.
     pub fn placed_bone_count(&self) -> usize {
         match &self.placed {
             PlacedBones::Derived(derived) => derived.len(),
@@ -86,9 +86,9 @@ impl PoseProgram {
         self.drivers.iter().map(Driver::output_count).sum()
     }
 
-    /// What it computes, in words for messages: "10 pseudo-bones"; `None` when that is nothing.
+    /// The computed parts in words for messages, such as "10 pseudo-bones"; `None` when there are none.
     ///
-    /// Of a skin that has both, the bones.
+    /// For a skin with both bones and coefficients, only the bones.
     pub fn summary(&self) -> Option<String> {
         let count = |n: usize, one: &str, many: &str| match n {
             1 => format!("1 {one}"),
@@ -112,8 +112,8 @@ impl PoseProgram {
         }
     }
 
-    /// Whether the skin is the rest shape in the rest pose: proxy bones are predicted there as anywhere else, and
-    /// the prediction may be a little off.
+    /// Whether the skin shows exactly the rest shape in the rest pose. Proxy bones are predicted there, too, and the
+    /// prediction may be a little off.
     pub fn keeps_rest_shape(&self) -> bool {
         self.proxies().is_none()
     }
@@ -142,10 +142,10 @@ impl PoseProgram {
         Ok(())
     }
 
-    /// A pose with every bone in its place, whether it had the placed ones or left them out.
+    /// A pose with all bones, whether the input had the placed ones or left them out.
     ///
     /// # Errors
-    /// [`RigError::CountMismatch`] when the pose has neither all bones nor all that a pose has to give.
+    /// [`RigError::CountMismatch`] when the pose has neither all bones nor exactly the posed ones.
     pub fn complete(&self, skeleton: &Skeleton, pose: &Pose) -> Result<Pose, RigError> {
         let given = &pose.parent_from_bone;
         Ok(Pose {
@@ -157,7 +157,7 @@ impl PoseProgram {
         })
     }
 
-    /// Overwrites the driven ones of all coefficients. The pose has all its bones.
+    /// Overwrites the driven coefficients in a list of all. The pose must have all bones.
     pub fn drive(
         &self,
         skeleton: &Skeleton,
@@ -176,8 +176,8 @@ impl PoseProgram {
 
     /// The same program in a moved model space.
     ///
-    /// Derived bones and drivers are about angles and stay as they are. Turns that proxies read are in the axes
-    /// of model space, and turn with it.
+    /// Derived bones and drivers depend on angles only and do not change. Turns that proxies read are in the axes of
+    /// model space, and turn with it.
     #[must_use]
     pub fn moved(&self, by: &Similarity) -> Self {
         Self {
@@ -189,7 +189,7 @@ impl PoseProgram {
         }
     }
 
-    /// Every bone that the program reads or places; some more than once.
+    /// Every bone that the program reads or places; some are listed more than once.
     pub fn named_bones(&self, skeleton: &Skeleton) -> Vec<BoneId> {
         let mut named: Vec<BoneId> = match &self.placed {
             PlacedBones::Derived(derived) => derived.iter().flat_map(|d| [d.bone, d.of]).collect(),
@@ -200,7 +200,7 @@ impl PoseProgram {
         };
         for control in self.drivers.iter().flat_map(|driver| &driver.controls) {
             if let Control::Joint { bone, .. } = *control {
-                // Its turn is measured between the rests of both.
+                // The turn is measured from the rest transforms of the bone and its parent.
                 named.push(bone);
                 named.extend(skeleton.bones()[bone.index()].parent);
             }
@@ -217,7 +217,7 @@ impl PoseProgram {
         }
     }
 
-    /// The bones that the places of proxies depend on, with all above them.
+    /// The bones on which the places of proxies depend, with all their ancestors.
     pub(super) fn read_by_proxies(&self, skeleton: &Skeleton) -> Vec<BoneId> {
         let bones = skeleton.bones();
         let mut is_read = vec![false; bones.len()];
@@ -233,12 +233,12 @@ impl PoseProgram {
             .collect()
     }
 
-    /// For each placed bone, the posed bones whose motion it mostly follows. Some may be named twice.
+    /// For each placed bone, the posed bones whose motion it mostly follows; some may be listed twice.
     pub fn followed_bones(&self) -> Vec<Vec<BoneId>> {
         match &self.placed {
             PlacedBones::Derived(derived) => derived.iter().map(|d| vec![d.of]).collect(),
             PlacedBones::Proxies(proxies) => {
-                // A proxy and its carrier follow the same.
+                // A proxy and its carrier follow the same bones.
                 let followed = (0..proxies.bones.len()).map(|m| proxies.followed_bones(m));
                 followed.flat_map(|bones| [bones.clone(), bones]).collect()
             }
@@ -247,11 +247,10 @@ impl PoseProgram {
 }
 
 impl Skin {
-    /// A skin some of whose bones are derived: the last of its skeleton, in the order of the list.
+    /// A skin with derived bones: the last bones of its skeleton, in the order of the list.
     ///
-    /// Each follows the joint of a bone that is posed. One that turns part of the way hangs from the
-    /// same parent as the bone that it follows, or like it in model space; one that swells hangs
-    /// from any bone that is posed, or in model space.
+    /// Each follows the joint of a posed bone. One that turns part of the way must have the same parent as the bone
+    /// that it follows (or, like it, none); one that swells may have any posed bone as its parent, or none.
     ///
     /// # Errors
     /// As [`Skin::new`], and [`RigError::BadDerivedBone`].
@@ -267,7 +266,8 @@ impl Skin {
         Ok(skin)
     }
 
-    /// The skin as a player without pose programs sees it: every bone and coefficient comes from the pose.
+    /// The skin without its pose program: every bone and coefficient comes from the pose, as in a player that cannot
+    /// compute them.
     #[must_use]
     pub fn without_pose_program(&self) -> Self {
         Self {
@@ -276,7 +276,7 @@ impl Skin {
         }
     }
 
-    /// How many bones a pose has to give: those that are not placed.
+    /// How many bones a pose must give: those that are not placed.
     pub fn posed_bone_count(&self) -> usize {
         self.skeleton.bone_count() - self.pose_program.placed_bone_count()
     }
@@ -286,10 +286,10 @@ impl Skin {
         self.coefficients.len() - self.pose_program.driven_count()
     }
 
-    /// A pose with every placed bone where it belongs, as an engine that knows nothing of them needs it.
+    /// A pose with every placed bone computed, for engines that cannot place them.
     ///
     /// # Errors
-    /// [`SkinError::Rig`] when the pose has neither all bones nor all that a pose has to give.
+    /// [`SkinError::Rig`] when the pose has neither all bones nor exactly the posed ones.
     pub fn complete_pose(&self, pose: &Pose) -> Result<Pose, SkinError> {
         Ok(self.pose_program.complete(&self.skeleton, pose)?)
     }
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pose_may_leave_derived_bones_out_or_say_nonsense_about_them() {
+    fn values_given_for_derived_bones_are_ignored() {
         let skin = skin();
         assert_eq!(skin.posed_bone_count(), 2, "two of four");
         let stale = bent(&skin, 1.0);
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "expected 2 bones in the pose, found 1",
-            "what a pose has to give"
+            "the number of posed bones"
         );
     }
 
@@ -392,15 +392,18 @@ mod tests {
             channels: vec![Channel::Rotation(BoneId(1), keys)],
         };
         let baked = skin.bake(&clip).expect("the clip fits");
-        assert_eq!(baked.channels[0], clip.channels[0], "left as it was");
+        assert_eq!(
+            baked.channels[0], clip.channels[0],
+            "channels of posed bones are unchanged"
+        );
         assert_eq!(
             baked.channels.len(),
             3,
-            "one turns, one scales, nothing else"
+            "one rotation, one scale, no other channels"
         );
         assert_eq!(baked.channels[1].times().len(), 31, "thirty keys a second");
 
-        // A skin that does not know that its bones are derived.
+        // A skin without the knowledge that its bones are derived.
         let plain = skin.without_pose_program();
         for (time, tolerance) in [(0.5, 1e-12), (0.8, 1e-12), (1.5, 1e-12), (0.817, 1e-4)] {
             let played = plain.evaluate(&plain.sample(&baked, time)).expect("fits");
@@ -412,7 +415,7 @@ mod tests {
         assert_eq!(
             skin.bake(&baked).expect("again").channels.len(),
             3,
-            "baking twice replaces"
+            "baking twice replaces channels"
         );
         let empty = Clip {
             name: "still".to_owned(),
@@ -422,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_list_is_refused_by_name() {
+    fn an_invalid_list_of_derived_bones_is_refused_with_the_bone() {
         let parts = skin();
         let mut derived = parts.pose_program.derived().to_vec();
         derived.swap(0, 1);

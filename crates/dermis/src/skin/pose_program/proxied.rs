@@ -1,4 +1,4 @@
-//! The part of a skin's pose program that places proxy bones.
+//! Proxy bones in a pose program.
 
 use glam::{DAffine3, DVec3};
 
@@ -7,17 +7,17 @@ use crate::clip::{Nodes, split_track};
 use crate::rig::{Bone, BoneId, ProxyBones, RigError, Skeleton, Trs};
 
 impl Skin {
-    /// A skin the last bones of whose skeleton are proxies with their carriers.
+    /// A skin with proxy bones: the last bones of its skeleton are proxies with their carriers.
     ///
-    /// By default they stand where they are placed in the skeleton's default pose: a file that nobody
-    /// poses shows that.
+    /// Their default transforms become those of the skeleton's default pose, which players show when no clip moves the
+    /// skin.
     ///
     /// # Errors
-    /// [`RigError::BadProxyBones`] when the two do not fit together, or when the skin has derived bones.
+    /// [`RigError::BadProxyBones`] when the proxies do not fit the skeleton, or when the skin has derived bones.
     pub fn with_proxies(self, proxies: ProxyBones) -> Result<Self, SkinError> {
         proxies.check(&self.skeleton)?;
         if self.pose_program.placed_bone_count() > 0 {
-            let problem = "a skin has these or derived bones, not both".to_owned();
+            let problem = "a skin can have proxy bones or derived bones, not both".to_owned();
             return Err(RigError::BadProxyBones { problem }.into());
         }
         let mut skin = self;
@@ -37,8 +37,8 @@ impl Skin {
     }
 }
 
-/// A matrix as that of a node times that of its child, which only turns; `None` where a number of it
-/// is NaN or infinite.
+/// Splits a matrix into that of a node and that of its child, a rotation; `None` where a number of it is NaN or
+/// infinite.
 fn nested_pair(place: &DAffine3) -> Option<(Trs, Trs)> {
     let keys = split_track(&[place.matrix3], Nodes::Two, 0.0);
     let form = keys.first()?.form;
@@ -52,9 +52,9 @@ fn nested_pair(place: &DAffine3) -> Option<(Trs, Trs)> {
 }
 
 impl ProxyBones {
-    /// `L_j` of every bone from those of the posed bones; proxies that were given are placed again.
+    /// `L_j` of every bone, computed from those of the posed bones; values given for proxies are ignored.
     ///
-    /// The carrier gets all of a proxy's matrix: a pose may shear, and only files need the two apart.
+    /// The carrier gets the whole matrix of a proxy: a pose may shear, and only files need to split it.
     pub(super) fn complete(
         &self,
         skeleton: &Skeleton,
@@ -83,7 +83,7 @@ impl ProxyBones {
         Ok(all)
     }
 
-    /// The posed bones that one proxy follows: those that its strongest patches read. Some may be named twice.
+    /// The posed bones that one proxy follows: those that its strongest patches read. Some may be listed twice.
     pub(super) fn followed_bones(&self, proxy: usize) -> Vec<BoneId> {
         let width = 4 * self.patches.len();
         let share = |l: usize| -> f64 {
@@ -105,8 +105,8 @@ impl ProxyBones {
         bones
     }
 
-    /// A skeleton with a proxy bone and its carrier at each of some points of the rest shape, after all
-    /// other bones; and which bones the proxies are.
+    /// Adds to a skeleton a proxy bone and its carrier at each of some points of the rest shape, after all other bones;
+    /// returns it with the numbers of the proxies.
     ///
     /// # Errors
     /// [`RigError::TooManyBones`].
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_placed_whether_a_pose_has_it_or_not() {
+    fn a_proxy_is_computed_whether_a_pose_has_it_or_not() {
         let skin = skin();
         assert_eq!(skin.posed_bone_count(), 2, "the root and the bone");
         let rest = skin.evaluate(&skin.skeleton.rest_pose()).expect("fits");
@@ -231,12 +231,12 @@ mod tests {
         assert_eq!(
             error.expect_err("a bone is missing").to_string(),
             "expected 2 bones in the pose, found 1",
-            "what a pose has to give"
+            "the number of posed bones"
         );
     }
 
     #[test]
-    fn by_default_a_proxy_stands_where_it_is_placed() {
+    fn in_the_default_pose_a_proxy_stands_where_it_is_computed() {
         let Skin {
             skeleton,
             program,
@@ -248,7 +248,7 @@ mod tests {
         bones[1].default_parent_from_bone.rotation = DQuat::from_rotation_x(1.0);
         let carrier = skeleton.is_carrier(BoneId(2)).then_some(BoneId(2));
         let skeleton = Skeleton::new(bones).expect("as before");
-        // Sheared, too.
+        // The proxy shears, too.
         let patch = &mut proxies.patches[0];
         patch.stretch[0][3] = 0.4;
         let skin = Skin::new(skeleton.with_carriers(carrier), program, Vec::new())
@@ -261,11 +261,14 @@ mod tests {
         assert!(live.abs_diff_eq(still, 1e-12), "{still}, not {live}");
         let sheared = DVec3::X + DQuat::from_rotation_x(0.5) * DVec3::new(0.4, 1.0, 0.0);
         assert!(live.abs_diff_eq(sheared, 1e-12), "{live}, not {sheared}");
-        assert!(skin.skeleton.is_carrier(BoneId(2)), "it is one still");
+        assert!(
+            skin.skeleton.is_carrier(BoneId(2)),
+            "the carrier is still marked as one"
+        );
     }
 
     #[test]
-    fn turns_beyond_half_a_turn_are_read_near_the_middle_of_those_seen() {
+    fn turns_beyond_half_a_turn_are_read_near_the_middle_of_the_examples() {
         let mut skin = skin();
         let turn = DQuat::from_rotation_x(4.0);
         let mut pose = skin.skeleton.rest_pose();
@@ -280,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn stretch_follows_the_turn() {
+    fn the_stretch_of_a_proxy_follows_the_turn() {
         let mut skin = skin();
         let patch = &mut skin.pose_program.proxies_mut().expect("it has one").patches[0];
         patch.stretch_joints = vec![0];
@@ -300,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_a_reason() {
+    fn invalid_proxies_are_refused_with_a_reason() {
         let good = skin();
         let with = |change: fn(&mut ProxyBones)| {
             let mut proxies = good.pose_program.proxies().expect("it has one").clone();
@@ -311,7 +314,7 @@ mod tests {
                 .map(|_| ())
                 .map_err(|e| e.to_string())
         };
-        assert_eq!(with(|_| ()), Ok(()), "as it was");
+        assert_eq!(with(|_| ()), Ok(()), "unchanged proxies are valid");
         for (what, change) in [
             (
                 "bone 2",
