@@ -1,8 +1,5 @@
 //! Tubes on proxy bones, made by formula: everything that a pose program can have, and no fit.
 
-#[path = "dice.rs"]
-pub(crate) mod dice;
-
 use dermis::clip::{Channel, Interpolation, Keys};
 use dermis::synth::{ProxyOptions, TubeOptions, proxied, tube};
 use dermis::{BoneId, Clip, Skin, TriMesh};

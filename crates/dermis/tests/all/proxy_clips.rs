@@ -5,7 +5,7 @@ use dermis::skin::{PlayableOptions, PoseClip, to_playable};
 use dermis::{BoneId, Clip, Pose, Skin};
 use glam::{DQuat, DVec3};
 
-use crate::support::proxy_skins::dice::Dice;
+use crate::support::dice::Dice;
 use crate::support::proxy_skins::{ProxyTube, bones_at, clip, proxy_tube};
 
 /// The skin as a player has it that knows no proxies.

@@ -37,7 +37,6 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             Ply::BinaryBig => PlyEncoding::BinaryBigEndian,
             Ply::Ascii => PlyEncoding::Ascii,
         },
-        ..WriteOptions::default()
     };
     let files = dermis_io::write(output, &document, &options)?;
     talk.remark_written(&files);

@@ -273,10 +273,7 @@ fn frames_become_numbered_files_and_come_back() {
             PlyEncoding::BinaryBigEndian,
             PlyEncoding::Ascii,
         ] {
-            let options = WriteOptions {
-                ply,
-                ..WriteOptions::default()
-            };
+            let options = WriteOptions { ply };
             let files = write(&folder.path().join(name), &document, &options).expect("written");
             assert_eq!(files.len(), 3, "a file per frame");
             assert_eq!(files[0], folder.path().join(first), "numbered from 1");

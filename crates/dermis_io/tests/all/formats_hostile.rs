@@ -25,10 +25,7 @@ fn samples(folder: &Path) -> Vec<(PathBuf, SequenceOptions)> {
         ("binary.ply", PlyEncoding::Binary),
         ("ascii.ply", PlyEncoding::Ascii),
     ] {
-        let options = WriteOptions {
-            ply,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions { ply };
         write(&at(name), &document, &options).expect("written");
         samples.push((at(name), plain.clone()));
     }
