@@ -165,7 +165,7 @@ fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_le_bytes(*head), rest))
 }
 
-/// What a URI leads to.
+/// The data that a URI names.
 #[derive(Debug, PartialEq)]
 pub(in crate::gltf) enum Resource {
     /// A data URI.

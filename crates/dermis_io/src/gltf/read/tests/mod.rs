@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::read;
 use crate::Document;
 
-/// A glTF file in the making: JSON, and one buffer that accessors are added to.
+/// A glTF file under construction: JSON, and one buffer that accessors are added to.
 #[derive(Clone)]
 pub(super) struct File {
     pub(super) json: Value,
@@ -164,7 +164,7 @@ pub(super) fn skin_of(document: &Document) -> (&Skin, &SsdProgram) {
 }
 
 #[test]
-fn a_glb_and_a_gltf_with_the_same_content_read_alike() {
+fn a_glb_and_a_gltf_with_the_same_content_give_the_same_document() {
     let file = File::triangle(json!({}));
     let glb = read(Path::new("t.glb"), &file.to_glb()).expect("legal");
     let gltf = file.read();

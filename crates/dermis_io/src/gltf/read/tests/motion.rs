@@ -78,7 +78,7 @@ fn a_file_of_captured_motion_has_a_skeleton_and_clips_but_no_skin() {
 }
 
 #[test]
-fn an_animation_of_something_else_leaves_the_file_still() {
+fn an_animation_that_moves_no_mesh_gives_no_skin() {
     let nodes = json!([{}, {"mesh": 0}]);
     let document = animated(nodes, "translation", &[0.0], "VEC3", &[0.; 3]).read();
     assert!(
