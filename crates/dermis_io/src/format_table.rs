@@ -47,7 +47,7 @@ pub enum Content {
 /// How a format holds the frames of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameStorage {
-    /// One file holds all frames as they are.
+    /// One file holds the positions of all frames.
     OneFile,
     /// Each frame is a file of its own.
     FileEach,

@@ -1,4 +1,4 @@
-//! Small charts as SVG text, to be put into an HTML page as they are.
+//! Small charts as SVG text, ready to be put into an HTML page.
 //!
 //! Lines, points and bars over one pair of axes. Text, axes and grid take the colour of the surrounding text
 //! (`currentColor`), series have colours that colour-blind readers can tell apart (after Okabe and Ito,

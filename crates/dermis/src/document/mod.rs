@@ -71,8 +71,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// The stand-in that plain players show for a skin that is not a linear blend, as a skin with the same pose program;
-    /// `None` when they show the skin itself, and when no stand-in was made.
+    /// The stand-in that plain players show for a skin that is not a linear blend, with the skin's pose program; `None`
+    /// when they show the skin itself, and when no stand-in was made.
     pub fn plain_skin(&self) -> Option<Skin> {
         let skin = self.skin.as_ref()?;
         if matches!(skin.program, VertexProgram::Ssd(_)) {

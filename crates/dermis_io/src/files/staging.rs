@@ -198,7 +198,7 @@ mod tests {
         // No process has this number; only the lock counts.
         make(".dermis-4999999-0.part");
         let held = make(".dermis-4999999-1.part");
-        held.lock().expect("nobody else has it");
+        held.lock().expect("the lock is free");
         make(".dermis-of-mine.part");
         std::fs::create_dir(folder.path().join(".dermis-4999999-2.part")).expect("a folder");
         std::fs::write(folder.path().join(".dermis-4999999-3.part"), "a file").expect("written");

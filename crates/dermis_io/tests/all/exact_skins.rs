@@ -311,7 +311,7 @@ fn lower_case_names_are_read_and_the_plain_skin_where_some_are_missing() {
 #[test]
 fn the_plain_skin_is_read_when_the_exact_model_is_far_from_it_at_rest() {
     let tube = tube(&TUBE);
-    // As when a tool sorts the joints: the plain part follows, custom attributes do not.
+    // Like a tool that sorts the joints and renumbers them in the plain part, but not in custom attributes.
     let mut renumbered = document(&tube, animation_space(&tube));
     let skin = renumbered.skin.as_mut().expect("it has a skin");
     let VertexProgram::Linear(linear) = &mut skin.program else {
@@ -323,7 +323,7 @@ fn the_plain_skin_is_read_when_the_exact_model_is_far_from_it_at_rest() {
     };
     let rows = linear.influences.iter().map(|row| row.iter().map(turned));
     linear.influences = rows.collect();
-    // As when a tool moves rest positions to other units, which bind matrices make up for.
+    // Like a tool that moves rest positions to other units and adjusts the bind matrices.
     let mut scaled = document(&tube, multi_weight(&tube));
     let plain = scaled.fallback.as_mut().expect("it was made");
     plain.rest_positions.iter_mut().for_each(|p| *p *= 100.0);

@@ -82,8 +82,8 @@ fn bodies_are_fitted_better_than_by_linear_blending() {
 
 #[test]
 fn shapes_on_rotational_regression_do_as_well_as_on_linear_blending() {
-    // On two sets they do worse: tube_csmooth 2.4% against 1.7%, still better than the base alone; tube_cloth 9.05% against
-    // 8.86%.
+    // On two sets they do worse: tube_csmooth 2.4% against 1.7%, still better than the base alone; tube_cloth 9.05%
+    // against 8.86%.
     for (name, worst) in [
         ("tube_dqs", 1.0),
         ("tube_surfdef", 1.0),

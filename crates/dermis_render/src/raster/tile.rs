@@ -95,7 +95,7 @@ impl Tile {
         }
     }
 
-    /// Draws a triangle at every sample where it is nearer than the triangle there; at equal depth the earlier one stays.
+    /// Draws a triangle at every sample where it is nearer than the one there; at equal depth the earlier one stays.
     pub(super) fn draw(&mut self, triangle: &GridTriangle) {
         let [x0, x1] = self.pixel_range(triangle, 0);
         let [y0, y1] = self.pixel_range(triangle, 1);

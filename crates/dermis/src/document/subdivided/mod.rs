@@ -52,8 +52,8 @@ impl Default for SubdivideOptions {
 pub struct Subdivided {
     /// The document, still without the linear blend stand-in that glTF files of its skin need.
     pub document: Document,
-    /// Displacements for the morph targets of that stand-in, where the skin's own are not displacements of the rest shape:
-    /// the subdivided displacements of the given skin. The two agree in the rest pose.
+    /// The stand-in's morph targets, where the skin's own are not displacements of the rest shape: the subdivided
+    /// displacements of the given skin. The two agree in the rest pose.
     pub plain_shapes: Vec<Correction<DVec3>>,
     /// Sizes of the given document and of each level.
     pub levels: Vec<LevelFacts>,

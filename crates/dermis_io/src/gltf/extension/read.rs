@@ -80,7 +80,7 @@ pub(in crate::gltf) fn read(
         None => None,
         Some(Ok(proxies)) => Some(proxies),
         Some(Err(joint)) => {
-            notes.push(left_proxies(&format!("there is no joint {joint}")));
+            notes.push(proxies_left_out(&format!("there is no joint {joint}")));
             None
         }
     };
@@ -89,7 +89,7 @@ pub(in crate::gltf) fn read(
 }
 
 /// The note about proxy bones that do not fit the skin.
-fn left_proxies(why: &str) -> String {
+fn proxies_left_out(why: &str) -> String {
     format!(
         "the proxy bones of the {} block are not computed, because {why}: only the clips move them",
         SkinBlock::EXTENSION
@@ -179,7 +179,7 @@ pub(in crate::gltf) fn apply(
     if let Some(given) = &block.proxies {
         match proxies::restore(given, &skin, accessors) {
             Ok(restored) => skin = skin.with_proxies(restored)?,
-            Err(why) => notes.push(left_proxies(&why)),
+            Err(why) => notes.push(proxies_left_out(&why)),
         }
     }
     Ok(skin)

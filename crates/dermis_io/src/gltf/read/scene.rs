@@ -153,7 +153,7 @@ fn parents_first(nodes: &[Node], parents: &[Option<usize>]) -> Result<Vec<usize>
         Some(node) => Err(Fault::malformed(
             format!("node {node}"),
             "a tree of nodes",
-            "a cycle: the node is its own ancestor or hangs on one that is",
+            "a cycle: the node or one of its ancestors is its own ancestor",
         )),
     }
 }
@@ -328,7 +328,7 @@ mod tests {
         };
         assert_eq!(meshes(""), (vec![0, 2], 0), "no scene, all roots");
         let two = r#","scenes":[{"nodes":[0]},{"nodes":[1]}]"#;
-        assert_eq!(meshes(two), (vec![0], 2), "scene 0, and said so");
+        assert_eq!(meshes(two), (vec![0], 2), "scene 0, and a note says so");
         let second = format!(r#"{two},"scene":1"#);
         assert_eq!(meshes(&second), (vec![2], 1), "the default one");
         let child = format!(r#"{nodes},"scenes":[{{"nodes":[2]}}]"#);

@@ -1,7 +1,7 @@
 //! The parts of glTF's JSON that dermis reads.
 //!
 //! Own structs rather than gltf-json's, because that crate cuts indices to 32 bits (index 2³² would
-//! silently mean 0), wants a node for every animation target, and refuses a file for one odd
+//! silently mean 0), requires a node for every animation target, and refuses a file for one odd
 //! material. Every element is parsed on its own, so that a fault names it.
 
 use std::collections::BTreeMap;

@@ -51,7 +51,7 @@ fn points_and_lines_are_left_out_with_a_note() {
     assert_eq!(
         document.notes,
         ["left out, because they are not triangles: mesh 0 primitive 0"],
-        "and said so"
+        "and a note says so"
     );
     File::triangle(json!({"mode": 9})).refused("mesh 0 primitive 0: expected a mode of 0 to 6");
 }

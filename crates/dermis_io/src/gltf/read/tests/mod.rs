@@ -203,7 +203,7 @@ fn the_dermis_block_is_read_and_newer_or_broken_ones_are_noted() {
     assert_eq!(
         notes,
         ["the DERMIS_skin block has version 5, newer than 4, and was ignored"],
-        "and said so"
+        "and a note says so"
     );
     let mut derived = block(2);
     derived["derived"] =

@@ -88,7 +88,7 @@ fn an_animation_that_moves_no_mesh_gives_no_skin() {
     assert_eq!(
         document.notes,
         ["animations that move nothing here were left out: clip_0"],
-        "said so"
+        "a note says so"
     );
 }
 
@@ -133,7 +133,7 @@ fn equal_times_keep_the_later_key_and_falling_times_are_refused() {
     assert_eq!(
         document.notes,
         ["animation keys left out, because the next key has the same time: 1"],
-        "said so"
+        "a note says so"
     );
     animated(nodes(), "translation", &[0., 2., 1.], "VEC3", &values[..9])
         .refused("animation 0 channel 0 key 2: expected a time after 2 s, found 1 s");
