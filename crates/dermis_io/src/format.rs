@@ -211,7 +211,7 @@ impl Transaction {
     /// `out_0001.obj` and so on, unless the name itself has a place for the number, as in
     /// `out.####.obj` or `out.%04d.obj`. A single frame needs no number. Without frames the rest mesh
     /// is written. Point caches take all frames, or the rest mesh as their only one. Beside `out.gltf` there is
-    /// its buffer, `out.bin`; when a file of that name belongs to something else, `out_1.bin` and so on.
+    /// its buffer, `out.bin`; when a file of that name belongs to another file, `out_1.bin` and so on.
     ///
     /// # Errors
     /// [`IoError::Write`], and [`IoError::Content`] when the format cannot hold the document.

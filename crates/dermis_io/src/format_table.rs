@@ -1,4 +1,4 @@
-//! The formats, and one table of what each can hold; all other code asks this table.
+//! The formats, and the one table of their contents, which all other code asks.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub enum Content {
     Skin,
     /// Motions of a skin, as keys.
     Clips,
-    /// How a skin was made, and what is known of its joints: [`SkinRecord`](crate::SkinRecord).
+    /// How a skin was made, and statistics and limits of its joints: [`SkinRecord`](crate::SkinRecord).
     Record,
     /// The pose of the bones in each frame.
     FramePoses,

@@ -49,8 +49,8 @@ pub struct Document {
     ///
     /// Animation-space and multi-weight skins need one to be written as glTF
     /// ([`fit::plain_fallback`](crate::fit::plain_fallback) makes it), and have one after reading. Its corrections are
-    /// those of the skin: a writer takes them from there, and a reader gives them to both. Only where the
-    /// skin's are no displacements of the rest shape, as after [`Document::subdivided`], it has its own.
+    /// those of the skin: a writer takes them from the skin, and a reader gives them to both. Only where the
+    /// skin's corrections are not displacements of the rest shape, as after [`Document::subdivided`], it has its own.
     pub fallback: Option<SsdProgram>,
     /// Bones without weights, when the file has poses but no skin.
     pub skeleton: Option<Skeleton>,

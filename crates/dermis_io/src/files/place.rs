@@ -32,7 +32,7 @@ impl Place {
                 Err(_) => return Self::of_unlinked(place),
             }
         }
-        Err(io::Error::other("its links lead in a circle"))
+        Err(io::Error::other("its symbolic links lead in a circle"))
     }
 
     fn of_unlinked(place: PathBuf) -> io::Result<Self> {
@@ -91,7 +91,11 @@ mod tests {
         assert_eq!(found, Place::File(at("sub/real")), "both are followed");
         symlink("round", at("round")).expect("a link");
         let error = Place::of(&at("round")).expect_err("no end");
-        assert_eq!(error.to_string(), "its links lead in a circle", "its words");
+        assert_eq!(
+            error.to_string(),
+            "its symbolic links lead in a circle",
+            "its words"
+        );
     }
 
     #[test]

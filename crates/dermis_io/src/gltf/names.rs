@@ -17,7 +17,7 @@ pub(super) enum Name {
     Vector(Exact, usize),
     /// `_ASJ_n` or `_MWJ_n`: joints of four influences.
     Joints(Exact, usize),
-    /// `_ASC_t_s`: what morph target t adds to the animation-space vector of influence s.
+    /// `_ASC_t_s`: the vector that morph target t adds to the animation-space vector of influence s.
     Shift(usize, usize),
     /// `_MWR`: where the vertex rests in the exact model.
     Rest(Exact),

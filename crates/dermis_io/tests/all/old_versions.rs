@@ -136,7 +136,7 @@ fn version_4_loads_and_its_proxies_give_the_same_positions() {
     let proxies = skin.pose_program.proxies().expect("it has proxies");
     assert_eq!(proxies.bones.len(), 5, "as many as were written");
 
-    // Values of the run that made the file, live and as others play it.
+    // Values of the run that made the file, computed by the pose program and played from the clip.
     let pose = skin.sample(&document.clips[0], 10.0 / 24.0);
     let live = skin.evaluate(&pose).expect("its own clip")[100];
     let mut played = skin.clone();

@@ -98,7 +98,7 @@ fn joint(bone: u16, turn: JointTurn) -> Control {
     }
 }
 
-/// Adds two sliders with shapes, one that moves nothing, and drivers of every kernel and control.
+/// Adds two sliders with shapes, one without a shape, and drivers of every kernel and control.
 fn with_drivers(mut skin: Skin) -> Skin {
     let count = skin.vertex_count() as u32;
     let first = skin.coefficients.len();

@@ -368,7 +368,7 @@ fn inconsistent_documents_are_refused_and_degenerate_triangles_are_not() {
             fine.document
                 .notes
                 .iter()
-                .any(|note| note.contains("named twice")),
+                .any(|note| note.contains("two corners are the same point")),
             "{scheme:?}: {:?}",
             fine.document.notes
         );

@@ -14,7 +14,7 @@ struct Set<V> {
     values: Vec<V>,
 }
 
-/// The parts of the last level, and what was left out.
+/// The parts of the last level, and notes about attributes that were left out.
 pub(super) fn draw(
     document: &Document,
     faces: &Faces,

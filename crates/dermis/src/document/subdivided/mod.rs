@@ -22,7 +22,7 @@ use faces::Faces;
 pub struct SubdivideOptions {
     /// Scheme, levels, corners, limit.
     pub subdivision: SubdivisionOptions,
-    /// Edges of the rest mesh whose faces meet at more than this angle in radians are creases; no limit by default.
+    /// Edges of the rest mesh whose faces meet at more than this angle, in radians, are creases; no creases by default.
     pub crease_angle_rad: Option<f64>,
     /// Whether edges along which the file splits normals are creases. Default false.
     pub crease_normals: bool,
@@ -81,7 +81,7 @@ pub struct LevelFacts {
 impl Document {
     /// The document with every face cut into smaller ones, and its points on a smoother surface.
     ///
-    /// The skin shows in every pose what subdividing the posed mesh would show; clips, bones, drivers,
+    /// In every pose the skin looks like the subdivided posed mesh; clips, bones, drivers,
     /// materials, statistics and limits stay. Spheres stay, too: no weight of a scheme is negative, so that
     /// new points lie between old ones in every pose. Parts that share points with others get the sphere of
     /// the whole, because their points follow those of their neighbours.

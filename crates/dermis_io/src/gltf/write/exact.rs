@@ -43,7 +43,7 @@ pub(super) struct ExactRows {
 }
 
 impl ExactRows {
-    /// The rows of a program that needs them; `None` for one that plain glTF holds completely.
+    /// The rows of a program that needs them; `None` for one that is complete with the plain attributes.
     ///
     /// The program's bones and rows have been checked before.
     pub(super) fn new(skin: &Skin, joints: &Joints) -> Result<Option<Self>, Fault> {
@@ -133,7 +133,7 @@ impl ExactRows {
 }
 
 impl ExactRows {
-    /// Adds the attributes for what a correction, number `target` of its mesh, adds to the influences of a part.
+    /// Adds the attributes by which a correction, number `target` of its mesh, changes the influences of a part.
     ///
     /// Slots that the correction does not change have no attribute.
     pub(super) fn add_shifts(

@@ -168,7 +168,7 @@ fn copies() -> (Document, Skin) {
     (document, skin)
 }
 
-/// Compares what a player shows with a skin that has the document's first bones.
+/// Compares a player's positions with those of a skin that has the document's first bones.
 pub(crate) fn compare(
     case: &str,
     document: &Document,

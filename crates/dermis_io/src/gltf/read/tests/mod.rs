@@ -39,7 +39,7 @@ impl File {
         }
     }
 
-    /// One node with a mesh of one triangle in the xy plane, and what to add to the primitive.
+    /// One node with a mesh of one triangle in the xy plane; the argument is added to the primitive.
     pub(super) fn triangle(extra: Value) -> Self {
         let mut file = Self::with_nodes(json!([{"mesh": 0}]));
         let position = file.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);

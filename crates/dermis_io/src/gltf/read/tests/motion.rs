@@ -201,7 +201,7 @@ fn cubic_keys_have_three_values_of_which_the_middle_one_is_a_rotation() {
 fn morphed() -> File {
     let mut file = File::triangle(json!({}));
     let lift = file.floats("VEC3", &[0., 0., 0., 0., 0., 1., 0., 0., 0.]);
-    // Accessors without a buffer view are zero, but for what is sparse.
+    // Accessors without a buffer view are zero, except for their sparse values.
     let indices = file.view(&[2]);
     let values = file.view(&[0., 3., 0f32].map(f32::to_le_bytes).concat());
     let sparse = file.push(
