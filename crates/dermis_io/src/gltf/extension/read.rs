@@ -141,8 +141,8 @@ pub(in crate::gltf) fn agrees_at_rest(
         return true;
     }
     notes.push(format!(
-        "the plain weights were read instead of {}: at rest it is {:.0}% of the diagonal away from them, as \
-         when another program has renumbered the joints",
+        "the plain weights were read instead of {}: at rest it is {:.0}% of the diagonal away from them; \
+         another program may have renumbered the joints",
         exact.name(),
         100.0 * apart
     ));

@@ -44,7 +44,7 @@ pub(super) fn read(
     }
     if !empty.is_empty() {
         notes.push(format!(
-            "animations that move nothing here were left out: {}",
+            "animations that move no bone or morph target were left out: {}",
             schema::listed(&empty)
         ));
     }

@@ -98,7 +98,7 @@ impl Bones {
         if !flat.is_empty() {
             notes.push(format!(
                 "the default transform of {} cannot be inverted (a scale of zero): their meshes \
-                 rest in their own coordinates",
+                 stay in their own coordinates",
                 schema::listed(&flat)
             ));
         }

@@ -87,7 +87,7 @@ fn an_animation_that_moves_no_mesh_gives_no_skin() {
     );
     assert_eq!(
         document.notes,
-        ["animations that move nothing here were left out: clip_0"],
+        ["animations that move no bone or morph target were left out: clip_0"],
         "a note says so"
     );
 }
