@@ -1,10 +1,10 @@
-//! How far bones that were found are the bones that made the meshes.
+//! How well found bones match the true bones that made the meshes.
 
 use dermis::skin::{Skin, VertexProgram};
 
-/// The share of vertices whose heaviest bone is the true one's partner, ties left out.
+/// The share of vertices whose heaviest found bone is the partner of their heaviest true bone; ties are left out.
 ///
-/// Partners are found greedily, by how many vertices they share; each bone has one.
+/// Partners are chosen greedily, by the number of vertices that they share; each bone has one partner.
 pub(crate) fn share_right(skin: &Skin, truth: &[Vec<f64>]) -> f64 {
     let VertexProgram::Ssd(ssd) = &skin.program else {
         panic!("linear blending was fitted");

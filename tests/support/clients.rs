@@ -1,4 +1,4 @@
-//! Runs the independent players in `clients/` and reads what they print.
+//! Runs the independent players in `clients/` and reads their output.
 //!
 //! Included by path beside `support`, whose functions say where the players are.
 
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What a player shows at one time: its meshes or primitives in order.
+/// The meshes or primitives that a player shows at one time, in order.
 pub(crate) type Shown = Vec<ShownMesh>;
 
 /// One mesh or primitive as a player shows it.
@@ -34,12 +34,12 @@ pub(crate) fn assert_valid(clients: &Path, files: &[impl AsRef<Path>]) {
     for report in reports {
         assert!(
             report["numErrors"] == 0 && report["numWarnings"] == 0,
-            "the validator is not content:\n{report:#}"
+            "the validator found problems:\n{report:#}"
         );
     }
 }
 
-/// What three.js shows of a clip, or of the default pose, at some times in seconds.
+/// The meshes that three.js shows in a clip, or in the default pose, at some times in seconds.
 pub(crate) fn three_positions(
     clients: &Path,
     file: &Path,
@@ -51,8 +51,8 @@ pub(crate) fn three_positions(
     played(command, file, clip, times)
 }
 
-/// The same with vertices posed by the exact attributes that three.js loaded, or by all sets of
-/// plain weights in a file without such.
+/// The same, with vertices posed by the exact attributes that three.js loaded, or by all sets of
+/// plain weights in a file without exact attributes.
 pub(crate) fn three_exact(
     clients: &Path,
     file: &Path,
@@ -64,7 +64,7 @@ pub(crate) fn three_exact(
     played(command, file, clip, times)
 }
 
-/// What Blender shows of a clip, or of the default pose, at some times in seconds.
+/// The meshes that Blender shows in a clip, or in the default pose, at some times in seconds.
 pub(crate) fn blender_positions(
     python: &Path,
     clients: &Path,

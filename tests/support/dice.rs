@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DQuat, DVec3};
 
-/// Numbers that look random and depend on nothing but the seed.
+/// A generator of pseudo-random numbers that depend only on the seed.
 pub(crate) struct Dice(u64);
 
 impl Dice {

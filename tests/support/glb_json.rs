@@ -1,4 +1,4 @@
-//! The JSON of a GLB file, to look at and to change.
+//! Reads and replaces the JSON of a GLB file.
 
 use serde_json::Value;
 

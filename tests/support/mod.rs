@@ -1,4 +1,4 @@
-//! What tests of several crates share: where the optional data and clients are.
+//! Code shared by the tests of several crates: the places of the optional data and clients.
 //!
 //! Included by path from each crate's `tests/all/main.rs`, because a crate of its own would have to be published
 //! with the others.
@@ -19,7 +19,7 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A file or folder of the shared data sets, or `None`, said aloud, where they are absent.
+/// A file or folder of the shared data sets, or `None`, with a printed message, where they are absent.
 ///
 /// `DERMIS_DATA` names the folder; without it, `../shared/data` beside the checkout is tried.
 /// A file that is missing from a folder that does exist fails the test.
@@ -42,7 +42,7 @@ pub(crate) fn data(relative: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The folder of the Node clients, or `None`, said aloud, where they are not installed.
+/// The folder of the Node clients, or `None`, with a printed message, where they are not installed.
 ///
 /// With `DERMIS_REQUIRE_CLIENTS` set, as the test command does, their absence fails the test.
 pub(crate) fn node_clients() -> Option<PathBuf> {
@@ -58,7 +58,7 @@ pub(crate) fn node_clients() -> Option<PathBuf> {
     None
 }
 
-/// A Python with Blender's module `bpy`, or `None`, said aloud, where there is none.
+/// A Python with Blender's module `bpy`, or `None`, with a printed message, where there is none.
 ///
 /// With `DERMIS_REQUIRE_CLIENTS` set, as the test command does, its absence fails the test.
 pub(crate) fn blender_python() -> Option<PathBuf> {

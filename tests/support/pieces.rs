@@ -1,13 +1,13 @@
-//! Meshes in pieces that move as the whole did.
+//! Mesh animations cut into pieces.
 //!
-//! Included by path where decompositions are held against cut meshes.
+//! Included by path by tests that decompose cut meshes.
 
 use std::collections::BTreeMap;
 
 use dermis::{MeshAnimation, MeshClip, TriMesh};
 use glam::DVec3;
 
-/// Cuts an animation into shells without moving a vertex: those on a cut are there once per shell.
+/// Cuts an animation into shells without moving a vertex; vertices on a cut are copied, one for each shell.
 pub(crate) fn cut(
     whole: &MeshAnimation,
     shell_of_triangle: impl Fn(&[u32; 3]) -> usize,

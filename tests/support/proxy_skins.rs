@@ -1,4 +1,4 @@
-//! Tubes on proxy bones, made by formula: everything that a pose program can have, and no fit.
+//! Tubes on proxy bones, made by formula rather than by a fit, that use all features of a pose program.
 
 use dermis::clip::{Channel, Interpolation, Keys};
 use dermis::synth::{ProxyOptions, TubeOptions, proxied, tube};
@@ -27,7 +27,7 @@ pub(crate) fn proxy_tube(size: &ProxyTube) -> (TriMesh, Skin) {
     (mesh, skin)
 }
 
-/// A linear blend skin on so many proxies, and as many patches.
+/// A linear blend skin on the given number of proxies, with as many patches.
 pub(crate) fn with_proxies(skin: &Skin, count: usize, seed: u64) -> Skin {
     let options = ProxyOptions {
         proxy_count: count,
@@ -38,7 +38,7 @@ pub(crate) fn with_proxies(skin: &Skin, count: usize, seed: u64) -> Skin {
     proxied(skin, &options)
 }
 
-/// The bones that a pose has to give at some moment of a motion that every joint takes part in.
+/// The posed bones at some time in a motion that moves every joint.
 pub(crate) fn bones_at(skin: &Skin, t: f64) -> Vec<DAffine3> {
     let rest = skin.skeleton.rest_pose().parent_from_bone;
     let posed = rest.iter().take(skin.posed_bone_count()).enumerate();
@@ -58,7 +58,7 @@ fn turn(j: usize, t: f64) -> DQuat {
     DQuat::from_scaled_axis(0.5 * turn)
 }
 
-/// The same motion as a clip of the bones that are posed, from its rest at 0.
+/// The same motion as a clip of the posed bones, which starts at rest.
 pub(crate) fn clip(skin: &Skin, frame_count: usize, frames_per_second: f64) -> Clip {
     let times: Vec<f64> = (0..frame_count)
         .map(|k| k as f64 / frames_per_second)

@@ -1,4 +1,4 @@
-//! What can go wrong with files, in one sentence each.
+//! Errors of reading and writing files; each prints one sentence.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub enum IoError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The bytes are not what the format asks for, or not what dermis can take.
+    /// The content breaks the rules of the format, or uses a feature that dermis does not support.
     #[error("{}: {fault}", path.display())]
     Content {
         /// The file.
@@ -41,7 +41,7 @@ pub enum IoError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// An element is not as it must be.
+    /// An element of the file is malformed.
     #[error("{element}: expected {expected}, found {found}")]
     Malformed {
         /// Which element, such as `accessor 3` or `line 17`.
@@ -59,7 +59,7 @@ pub enum Fault {
         /// What to do instead.
         hint: String,
     },
-    /// It would take more memory than it may.
+    /// Reading or writing would take more memory than allowed.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
     /// The mesh is broken.
@@ -74,7 +74,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// An element that is not as it must be.
+    /// The fault of a malformed element.
     pub(crate) fn malformed(
         element: impl Into<String>,
         expected: impl Into<String>,
@@ -87,7 +87,7 @@ impl Fault {
         }
     }
 
-    /// Something that dermis does not read or write.
+    /// The fault of a feature that dermis does not read or write.
     pub(crate) fn unsupported(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Unsupported {
             what: what.into(),

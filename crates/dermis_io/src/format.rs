@@ -40,7 +40,7 @@ pub(crate) fn stem(path: &Path) -> String {
 /// How to write files.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// For `.ply`: binary unless told otherwise.
+    /// How `.ply` files are stored; binary by default.
     pub ply: PlyEncoding,
 }
 
@@ -54,7 +54,10 @@ pub fn read(path: &Path) -> Result<Document, IoError> {
     let format = Format::of(path)?;
     if !format.is_read() {
         let what = format!("reading {}", format.name());
-        return Err(Fault::unsupported(what, "dermis only writes it").in_file(path));
+        return Err(
+            Fault::unsupported(what, "dermis writes this format but does not read it")
+                .in_file(path),
+        );
     }
     if format.is_point_cache() {
         return sequence::read_inputs(&[path], &SequenceOptions::default());
@@ -65,7 +68,10 @@ pub fn read(path: &Path) -> Result<Document, IoError> {
         Format::Obj => obj::read(path, &file.bytes),
         Format::Ply => ply::read(path, &file.bytes),
         Format::Npz => npz::read(path, &file.bytes),
-        Format::Pc2 | Format::Mdd => Err(Fault::unsupported("a point cache", "name its mesh")),
+        Format::Pc2 | Format::Mdd => Err(Fault::unsupported(
+            "a point cache without a mesh",
+            "give its mesh, too",
+        )),
     };
     let mut document = document.map_err(|fault| fault.in_file(path))?;
     document.path = path.to_owned();
@@ -76,7 +82,7 @@ pub fn read(path: &Path) -> Result<Document, IoError> {
 
 /// Reads a point cache as a cloud of points, for when its mesh is not at hand.
 ///
-/// The first frame stands for the rest mesh.
+/// The first frame serves as the rest mesh.
 ///
 /// # Errors
 /// [`IoError::Read`] and [`IoError::Content`].
@@ -136,7 +142,7 @@ impl FileBytes {
             source,
         };
         let format = Format::of(path)?;
-        // What is no plain file has no size; it is counted when it has been read.
+        // Only plain files have a size; anything else is counted after reading.
         let size = std::fs::metadata(path).map_or(0, |about| about.len());
         format
             .check_size(size)
@@ -157,7 +163,7 @@ impl FileBytes {
 
 /// Undoes gzip, up to 200 times the packed size: meshes shrink 3 to 20 times, bombs 1000 times.
 ///
-/// Stops at what may be read into memory, too.
+/// Also stops at the limit of memory.
 fn unpack(packed: &[u8], format: Format) -> Result<Vec<u8>, Fault> {
     let most = (packed.len() as u64).saturating_mul(200).max(1 << 20);
     let within_memory = limits::memory_bytes() / format.memory_per_byte();
@@ -178,12 +184,12 @@ fn pack(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     // Writing to memory cannot fail.
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
-    packed.expect("memory takes all bytes")
+    packed.expect("writing to memory cannot fail")
 }
 
 /// Writes a document as the format that the file's name asks for, and returns the files written.
 ///
-/// All of them or, when one cannot be written, none; see [`Transaction::add_document`].
+/// Either all files are written or, when one fails, none; see [`Transaction::add_document`].
 ///
 /// # Errors
 /// [`IoError::Write`], and [`IoError::Content`] when the format cannot hold the document.
@@ -205,7 +211,7 @@ impl Transaction {
     /// `out_0001.obj` and so on, unless the name itself has a place for the number, as in
     /// `out.####.obj` or `out.%04d.obj`. A single frame needs no number. Without frames the rest mesh
     /// is written. Point caches take all frames, or the rest mesh as their only one. Beside `out.gltf` there is
-    /// its buffer, `out.bin`; when a file of that name belongs to something else, `out_1.bin` and so on.
+    /// its buffer, `out.bin`; when a file of that name belongs to another file, `out_1.bin` and so on.
     ///
     /// # Errors
     /// [`IoError::Write`], and [`IoError::Content`] when the format cannot hold the document.
@@ -325,7 +331,7 @@ mod tests {
         assert_eq!(
             unpack(&pack(&text), Format::Obj).expect("small"),
             text,
-            "what is small is fine"
+            "a small file is unpacked"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The formats, and what each of them can do: everybody who must know asks this table.
+//! The formats, and the one table of their contents, which all other code asks.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub enum Content {
     Skin,
     /// Motions of a skin, as keys.
     Clips,
-    /// How a skin was made, and what is known of its joints: [`SkinRecord`](crate::SkinRecord).
+    /// How a skin was made, and statistics and limits of its joints: [`SkinRecord`](crate::SkinRecord).
     Record,
     /// The pose of the bones in each frame.
     FramePoses,
@@ -47,7 +47,7 @@ pub enum Content {
 /// How a format holds the frames of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameStorage {
-    /// One file holds all frames as they are.
+    /// One file holds the positions of all frames.
     OneFile,
     /// Each frame is a file of its own.
     FileEach,
@@ -56,7 +56,7 @@ pub enum FrameStorage {
     MorphTargets,
 }
 
-/// All that is known of a format.
+/// A row of the table: the facts about one format.
 struct Row {
     name: &'static str,
     extension: &'static str,
@@ -79,7 +79,7 @@ impl Format {
         Self::Mdd,
     ];
 
-    /// The table: a format that joins needs a row here, and its reader and writer in `read` and `write`.
+    /// The table: a new format needs a row here, and its reader and writer in `read` and `write`.
     const fn row(self) -> Row {
         use Content::{Clips, Faces, FramePoses, Polygons, Record, Skin};
         const MESH: Row = Row {
@@ -144,19 +144,19 @@ impl Format {
         }
     }
 
-    /// About how many bytes of memory a byte of a file becomes at most while it is read; 1 for formats that count what
-    /// is in them.
+    /// Upper estimate of the bytes of memory per byte of file while reading; 1 for formats whose readers count memory
+    /// themselves.
     pub(crate) fn memory_per_byte(self) -> u64 {
         match self {
             Self::Glb | Self::Gltf | Self::Npz => 1,
             // Three single-precision numbers become double ones.
             Self::Pc2 | Self::Mdd => 3,
-            // `f 1 2 3` is a polygon, a triangle, and one that is drawn.
+            // `f 1 2 3` is stored three times: as a polygon, a triangle, and a drawn triangle.
             Self::Obj | Self::Ply => 8,
         }
     }
 
-    /// Fails when so many bytes of a file would not fit into memory with what is read out of them.
+    /// Fails when a file of this many bytes, together with the document read from it, would not fit into memory.
     pub(crate) fn check_size(self, bytes: u64) -> Result<(), Fault> {
         let what = || format!("reading {bytes} bytes of .{}", self.extension());
         let factors = [bytes, self.memory_per_byte()];
@@ -192,10 +192,10 @@ impl Format {
         let packed = Self::ALL.iter().filter(|f| f.may_be_gzipped());
         let packed = packed.map(|f| format!(".{}.gz", f.extension()));
         let known = in_words(&plain.chain(packed).collect::<Vec<_>>(), "and");
-        Err(Fault::unsupported(what, format!("known are {known}")).in_file(path))
+        Err(Fault::unsupported(what, format!("known extensions are {known}")).in_file(path))
     }
 
-    /// What people call it, such as "Wavefront OBJ".
+    /// The name shown to people, such as "Wavefront OBJ".
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -205,22 +205,22 @@ impl Format {
         self.row().extension
     }
 
-    /// True when a file may also be gzipped, with `.gz` behind its extension.
+    /// True when a file may also be gzipped, with `.gz` after its extension.
     pub fn may_be_gzipped(self) -> bool {
         self.row().may_be_gzipped
     }
 
-    /// True when [`read`](crate::read) takes it.
+    /// True when [`read`](crate::read) can read it.
     pub fn is_read(self) -> bool {
         self.row().is_read
     }
 
-    /// True when [`write`](crate::write) makes it.
+    /// True when [`write`](crate::write) can write it.
     pub fn is_written(self) -> bool {
         self.row().is_written
     }
 
-    /// True when a file of this format has a place for something: it is there again after writing and reading.
+    /// True when this format can store a kind of content, so that it survives writing and reading.
     ///
     /// ```
     /// use dermis_io::{Content, Format};
@@ -240,7 +240,7 @@ impl Format {
         !self.holds(Content::Faces)
     }
 
-    /// The extensions of the formats that are written and hold all of this, in words.
+    /// The extensions of the formats that dermis can write and that hold all these contents, in words.
     ///
     /// ```
     /// use dermis_io::{Content, Format};
@@ -315,7 +315,7 @@ mod tests {
             );
             assert!(
                 format.is_read() || format.is_written(),
-                "{format:?} is of some use"
+                "{format:?} can be read or written"
             );
         }
     }

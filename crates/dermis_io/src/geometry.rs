@@ -1,4 +1,4 @@
-//! What the mesh formats share: faces, attributes per point, colours, names of frames.
+//! Code that the mesh formats share: faces, attributes per point, colours, names of frames.
 
 use dermis::TriMesh;
 use dermis::mesh::{DrawPart, Polygons};
@@ -6,11 +6,11 @@ use glam::DVec3;
 
 use crate::{Document, Fault};
 
-/// Points and faces of a file without anything that is only drawn.
+/// Points and faces of a file, without UVs, normals and other attributes of drawn vertices.
 #[derive(Debug)]
 pub(crate) struct Geometry {
     pub(crate) mesh: TriMesh,
-    /// `None` when every face is a triangle: the triangles of `mesh` then say the same.
+    /// `None` when every face is a triangle: `mesh` then has the same faces.
     pub(crate) polygons: Option<Polygons>,
 }
 
@@ -48,8 +48,8 @@ pub(crate) fn faces<'a>(
 
 /// An attribute of the drawn vertices as one value per point.
 ///
-/// `None` when a part lacks it or when copies of a point disagree: a format that keeps points
-/// whole cannot hold it then. Points that nothing draws get zeros.
+/// `None` when a part lacks the attribute, or when drawn copies of one point differ in it: a format with one
+/// value per point cannot hold it then. Points that no part draws get zeros.
 pub(crate) fn per_point<const N: usize>(
     document: &Document,
     attribute: impl Fn(&DrawPart) -> Option<&Vec<[f32; N]>>,
@@ -96,7 +96,7 @@ pub(crate) fn unit(n: [f64; 3]) -> [f32; 3] {
         .to_array()
 }
 
-/// Name of a frame that its file leaves nameless, counted from 1.
+/// The name given to a frame that has none in its file, counted from 1.
 pub(crate) fn frame_name(index: usize) -> String {
     format!("frame_{:04}", index + 1)
 }

@@ -25,7 +25,7 @@ pub use placement::{Placement, placed};
 pub use ply::PlyEncoding;
 pub use sequence::{SequenceOptions, natural_order, read_inputs};
 
-/// The Rust of the guide to the run-time, compiled and run.
+/// Compiles and runs the Rust examples of the guide to the run-time.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/run-a-skin.md")]
 struct RunGuideExamples;

@@ -1,4 +1,4 @@
-//! Files in another unit or with another axis up than the model's.
+//! Files whose unit or up axis differs from the model's.
 
 use dermis::Document;
 use dermis::rig::Similarity;
@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 
 use crate::{Fault, Format, IoError};
 
-/// In which unit and axes a file was written, where those are others than the model's.
+/// The unit and axes of a file, relative to the model's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placement {
     /// Factor of all lengths; above 0.
@@ -25,7 +25,7 @@ impl Default for Placement {
 }
 
 impl Placement {
-    /// The move that takes a file of some format into the model's unit and axes; `None` when it is there.
+    /// The transform from a file of some format to the model's unit and axes; `None` for the identity.
     ///
     /// # Errors
     /// [`Fault::Malformed`] for a scale that is not above 0.
@@ -46,7 +46,7 @@ impl Placement {
     }
 }
 
-/// The document with its frames in one placement and all else in another.
+/// The document, moved to the model's unit and axes: frames by one placement, everything else by another.
 ///
 /// # Errors
 /// [`IoError::Content`] when it cannot be moved, with its path.
@@ -81,7 +81,7 @@ pub fn placed(
     Ok(placed)
 }
 
-/// Moves points where they are.
+/// Moves points in place.
 pub(crate) fn move_points(points: &mut [DVec3], by: &Similarity) {
     for point in points {
         *point = by.point(*point);

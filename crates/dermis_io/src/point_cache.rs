@@ -19,7 +19,7 @@ pub(crate) struct PointCache {
     pub(crate) notes: Vec<String>,
 }
 
-/// How fast an MDD plays when nobody says.
+/// Frames per second of an MDD whose document has no rate.
 const DEFAULT_FRAMES_PER_SECOND: f64 = 24.0;
 
 const PC2_MAGIC: &[u8; 12] = b"POINTCACHE2\0";
@@ -254,7 +254,7 @@ mod tests {
             assert_eq!(&mdd.frames[k].positions, frame, "MDD frame {k}");
         }
         assert_eq!(mdd.frames_per_second, Some(30.0), "from the times");
-        assert_eq!(pc2.frames_per_second, None, "PC2 does not say");
+        assert_eq!(pc2.frames_per_second, None, "PC2 stores no rate");
         assert_eq!(pc2.frames[1].name, "frame_0002", "counted from 1");
     }
 

@@ -1,7 +1,7 @@
 //! Draws a small gallery: `cargo run -p dermis_render --example gallery -- FOLDER`.
 //!
-//! A bent tube stands in for a fitted arm: the smooth bend is the example, the kinked one what a poor skin
-//! makes of it, and their distance is the heat map. The other pictures show the ball, the wireframe, and a
+//! A bent tube represents a fitted arm: the smooth bend is the example, the kinked bend is a poor skin,
+//! and their distance is the heat map. The other pictures show the ball, the wireframe, and a
 //! chart.
 
 use std::error::Error;

@@ -8,7 +8,7 @@
 //! [`three_quarter_direction`] chooses the direction for you. With `C` the covariance of the points, the area
 //! that they spread over when seen along `d` grows with `dᵀ adj(C) d`; its best horizontal direction shows a
 //! bent arm in the plane of its bend, and a character from the front or the back. From there the camera goes
-//! a quarter turn's third to the side and a little up, so that the picture has depth.
+//! 30° to the side and a little up, so that the picture has depth.
 
 use glam::{DMat3, DVec3, Vec3};
 
@@ -275,7 +275,7 @@ fn sane_aspect(aspect: f32) -> f64 {
     }
 }
 
-/// A size that `f32` can tell from nothing, that far from the origin.
+/// A size large enough that `f32` does not round it to 0 at that distance from the origin.
 fn at_least_visible(size: f64, farthest: f64) -> f64 {
     let smallest = if farthest > 0.0 { 1e-4 * farthest } else { 1.0 };
     size.max(smallest)
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn hopeless_points_still_give_a_usable_camera() {
+    fn missing_infinite_or_equal_points_still_give_a_usable_camera() {
         let clouds: [&[Vec3]; 4] = [
             &[],
             &[Vec3::NAN],

@@ -32,7 +32,7 @@ pub struct CurvePlot {
     pub x_range: [f64; 2],
     /// The numbers at the ends of the vertical axis.
     pub y_range: [f64; 2],
-    /// What is drawn, the first one lowest.
+    /// The curves; the first one is drawn lowest.
     pub curves: Vec<Curve>,
     /// Width of the picture in pixels. Default 960.
     pub width: u32,
@@ -47,9 +47,9 @@ pub struct CurvePlot {
 pub struct Curve {
     /// Its name in the legend; empty for none.
     pub name: String,
-    /// Curves of one number have one colour.
+    /// Number of its colour; curves with the same number share a colour.
     pub color: usize,
-    /// Thin, light and dashed: for what only explains the others.
+    /// Thin, light and dashed, for curves that only explain the others.
     pub is_faint: bool,
     /// In the order of drawing; a point that is not finite breaks the line.
     pub points: Vec<[f64; 2]>,
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn faint_curves_have_gaps_and_points_that_are_nowhere_break_a_line() {
+    fn faint_curves_have_gaps_and_points_that_are_not_finite_break_a_line() {
         let flat = |is_faint, middle: f64| Curve {
             is_faint,
             points: vec![
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_range_is_cut_off() {
+    fn parts_of_a_curve_outside_the_range_are_cut_off() {
         let high = Curve {
             points: vec![[0.0, 5.0], [1.0, 5.0]],
             ..Curve::default()
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn no_room_and_no_range_are_no_panic() {
+    fn a_plot_without_room_or_range_does_not_panic() {
         for (width, height, x_range) in [
             (0, 0, [0.0, 1.0]),
             (20, 20, [0.0, 1.0]),

@@ -1,10 +1,10 @@
-//! What can go wrong when a picture is made.
+//! Errors of making a picture.
 
 use thiserror::Error;
 
 use crate::raster::MAX_SIDE;
 
-/// A picture could not be made; the fields say which part of the input is to blame.
+/// A picture could not be made; the fields say which part of the input is wrong.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RenderError {
@@ -58,13 +58,13 @@ pub enum RenderError {
         /// Number of triangles of all surfaces.
         count: usize,
     },
-    /// The camera cannot look at anything.
+    /// The camera has no usable view.
     #[error("the camera is not usable: {reason}")]
     BadCamera {
         /// Which of its fields is wrong, and how.
         reason: &'static str,
     },
-    /// The PNG encoder gave up.
+    /// The PNG encoder failed.
     #[error("the picture could not be encoded as PNG: {message}")]
     Png {
         /// The encoder's own words.

@@ -62,7 +62,7 @@ pub struct HeatScale {
     /// The number at the dark end, in the unit below; larger ones look the same. If it is not above 0, every
     /// positive number is at the dark end.
     pub max: f32,
-    /// What the numbers are, for the legend: "mm", "% of height", "°".
+    /// The unit of the numbers, for the legend: "mm", "% of height", "°".
     pub unit: String,
 }
 
@@ -364,11 +364,11 @@ mod tests {
         assert_eq!(scale.color(f32::INFINITY), NO_DATA, "infinity");
         for max in [0.0, -1.0, f32::NAN] {
             let flat = HeatScale::new(max, "");
-            assert_eq!(flat.color(0.0), COLORS[0], "zero is calm at max {max}");
+            assert_eq!(flat.color(0.0), COLORS[0], "zero is pale at max {max}");
             assert_eq!(
                 flat.color(0.1),
                 COLORS[24],
-                "anything else is not, at max {max}"
+                "any positive number is dark, at max {max}"
             );
         }
     }
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_legend_runs_from_calm_to_hot() {
+    fn a_legend_runs_from_pale_to_dark() {
         let scale = HeatScale::new(1.0, "mm");
         let standing = scale.legend(LegendSide::Vertical, 300, 16.0);
         assert_eq!(standing.height(), 300, "the long side is as asked");

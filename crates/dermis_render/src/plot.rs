@@ -1,9 +1,9 @@
-//! Small charts as SVG text, to be put into an HTML page as they are.
+//! Small charts as SVG text, ready to be put into an HTML page.
 //!
 //! Lines, points and bars over one pair of axes. Text, axes and grid take the colour of the surrounding text
 //! (`currentColor`), series have colours that colour-blind readers can tell apart (after Okabe and Ito,
-//! darkened to read on white), and nothing is loaded from elsewhere. Points can be filled or open, which is
-//! how training and held-out frames are told apart, and carry a tooltip.
+//! darkened to read on white), and nothing is loaded from elsewhere. Points can be filled (frames used for the fit) or
+//! open (held-out frames, kept from the fit and used only to test it), and carry a tooltip.
 //!
 //! A point that cannot be shown (not finite, or not positive on a logarithmic axis) is left out, and breaks
 //! the line that would run through it.
@@ -42,11 +42,11 @@ pub struct Chart {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, the first one lowest.
+    /// The series; the first one is drawn lowest.
     pub series: Vec<Series>,
     /// Shaded ranges of x, behind everything.
     pub bands: Vec<Band>,
-    /// What open circles mean, for the legend, such as "held out"; empty says nothing about them.
+    /// The legend's text for open circles, such as "held out"; empty for no entry.
     pub open_means: String,
     /// Width in CSS pixels; the picture scales to narrower columns. Default 640.
     pub width: u32,
@@ -69,10 +69,10 @@ impl Default for Chart {
     }
 }
 
-/// An axis: its label, its scale, and what it must show.
+/// An axis: its label, its scale, and its range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What the numbers are, with their unit.
+    /// The quantity on the axis, with its unit.
     pub label: String,
     /// Even steps, or even factors.
     pub scale: AxisScale,
@@ -196,7 +196,7 @@ pub struct Band {
 /// One set of points and how to show them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its name in the legend; empty leaves it out.
+    /// Its name in the legend; empty for no entry.
     pub name: String,
     /// Lines, points or bars.
     pub draw: Draw,
@@ -254,10 +254,10 @@ pub struct Point {
 /// How a point's circle is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Marker {
-    /// A disc: as a rule, data that a fit has seen.
+    /// A disc, usually for data used in the fit.
     #[default]
     Filled,
-    /// A ring: as a rule, data that was held out.
+    /// A ring, usually for held-out data.
     Open,
 }
 

@@ -9,7 +9,7 @@
 //! Coverage is decided in integers, at 1/256 of a pixel, with one rule for samples that lie exactly on an
 //! edge: two triangles that share an edge neither overlap nor leave a gap. Barycentric coordinates are those
 //! of the original triangle, taken from the homogeneous vertices (Olano and Greer, "Triangle scan conversion
-//! using 2D homogeneous coordinates", 1997), so they are perspective-correct and do not notice near-plane
+//! using 2D homogeneous coordinates", 1997), so they are perspective-correct and not affected by near-plane
 //! clipping.
 //!
 //! Tiles, triangles within a tile and samples within a pixel are visited in a fixed order and nothing is
@@ -33,7 +33,7 @@ use setup::{Bins, prepare, set_up_triangles};
 use shade::Shader;
 use tile::{TILE, Tile};
 
-/// Longest side of a picture, in pixels: what 32-bit edge functions at 1/256 pixel can hold.
+/// Longest side of a picture, in pixels: the most that 32-bit edge functions at 1/256 pixel can hold.
 pub const MAX_SIDE: u32 = 8192;
 
 /// Draws a scene as seen by a camera.

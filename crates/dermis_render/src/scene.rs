@@ -1,4 +1,4 @@
-//! What is in a picture: surfaces, their paint, the background and the ground.
+//! The content of a picture: surfaces, their paint, the background and the ground.
 //!
 //! Everything is borrowed, so that a scene costs nothing to put together from arrays that exist already.
 
@@ -16,9 +16,9 @@ pub const CLAY: [f32; 3] = [0.80, 0.76, 0.72];
 pub struct Scene<'a> {
     /// The meshes, in any order. Where two coincide exactly, the first one shows.
     pub surfaces: Vec<Surface<'a>>,
-    /// What is behind them. Default [`Background::Studio`].
+    /// The background. Default [`Background::Studio`].
     pub background: Background,
-    /// A floor that catches a soft contact shadow. Default none: things float.
+    /// A floor that catches a soft contact shadow. Default none.
     pub ground: Option<Ground>,
 }
 
@@ -81,7 +81,7 @@ impl Default for Wireframe {
     }
 }
 
-/// What is behind the surfaces.
+/// The background behind the surfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Background {
     /// A soft, light, neutral gradient.

@@ -12,7 +12,7 @@ use crate::image::Image;
 
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     FontRef::try_from_slice(include_bytes!("../assets/Inter-Medium-latin1.ttf"))
-        .expect("the embedded font is a font")
+        .expect("the embedded font is valid")
 });
 
 /// Which part of a line of text sits at the given x.
@@ -48,7 +48,7 @@ impl Default for TextStyle {
     }
 }
 
-/// The colour of text where nothing else is asked for: nearly black.
+/// The default colour of text: nearly black.
 pub(crate) const INK: [u8; 4] = [38, 40, 44, 255];
 
 /// Width in pixels that a line of text takes at a text size.
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn hopeless_sizes_and_places_write_nothing() {
+    fn text_of_no_size_or_outside_the_picture_writes_nothing() {
         let mut image = Image::new(20, 20, [255; 4]);
         for (size_px, x) in [
             (0.0, 1.0),

@@ -4,19 +4,19 @@ use crate::mesh::Ball;
 use crate::rig::Similarity;
 use serde::{Deserialize, Serialize};
 
-/// Spheres that hold a skin, in model space.
+/// Bounding spheres of a skin, in model space.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BoundsRecord {
-    /// What `legal` holds in.
+    /// The poses for which `legal` is a bound.
     pub assumes: AssumedPoses,
-    /// Holds the skin in every legal pose; `None` for skins that are no sums of matrices times vectors.
+    /// Bounds the skin in every legal pose; `None` for skins that are not sums of matrices times vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legal: Option<Ball>,
-    /// Holds the skin in all clips of the file; `None` without clips.
+    /// Bounds the skin in all clips of the file; `None` without clips.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clips: Option<Ball>,
-    /// What engines should cull by where `legal` is not enough: clips that leave it, and the plain
+    /// The sphere for culling where `legal` is not enough: for clips that leave it, and for the plain
     /// stand-in that stock players show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culling: Option<Ball>,
@@ -24,7 +24,7 @@ pub struct BoundsRecord {
     pub parts: Vec<PartBounds>,
 }
 
-/// Spheres that hold one primitive.
+/// Bounding spheres of one primitive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PartBounds {
@@ -39,7 +39,7 @@ pub struct PartBounds {
     pub culling: Option<Ball>,
 }
 
-/// What is taken for legal.
+/// The poses that count as legal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -48,12 +48,12 @@ pub enum AssumedPoses {
     AnyRotation,
     /// Joint limits that were given.
     Limits,
-    /// What joints did in the poses of the statistics, in any combination.
+    /// The range of each joint in the poses of the statistics, in any combination.
     Seen,
 }
 
 impl BoundsRecord {
-    /// The spheres of a model that was moved.
+    /// The spheres of the model after a move.
     #[must_use]
     pub fn moved(&self, by: &Similarity) -> Self {
         let ball = |ball: &Ball| Ball {

@@ -1,29 +1,29 @@
-//! Why a document cannot be edited.
+//! Errors of editing a document.
 
 use crate::mesh::MeshError;
 use crate::skin::SkinError;
 use crate::subdiv::SubdivisionError;
 
-/// Why a document cannot be moved or subdivided.
+/// A document cannot be moved or subdivided.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// The skin cannot follow: multi-weight enveloping does not turn with its character.
+    /// The skin cannot be edited: a multi-weight skin, for example, cannot be turned.
     #[error(transparent)]
     Skin(#[from] SkinError),
-    /// The mesh does not stay a mesh.
+    /// The moved positions are no valid mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
     /// The mesh or the skin cannot be subdivided.
     #[error(transparent)]
     Subdivision(#[from] SubdivisionError),
-    /// There is no face.
+    /// The mesh has no faces.
     #[error("expected faces to subdivide, found {points} points without any")]
     NoFaces {
         /// How many points there are.
         points: usize,
     },
-    /// A frame is one of another mesh.
+    /// A frame has another number of positions than the mesh.
     #[error("frame {name}: expected {expected} positions, found {found}")]
     FrameMismatch {
         /// Name of the frame.

@@ -1,8 +1,8 @@
-//! Materials, textures and images, kept as the file had them.
+//! Materials, textures and images, kept as they were in the file.
 
 use serde_json::Value;
 
-/// The look of a mesh in glTF's own words; it passes through a fit untouched.
+/// The materials of a mesh as glTF's own JSON; a fit passes them on unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Materials {
     /// glTF material objects.

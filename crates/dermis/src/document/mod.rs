@@ -1,6 +1,6 @@
 //! A character as files hold it: mesh, drawn mesh, materials, skin, clips, frames.
 //!
-//! `dermis_io` reads and writes it. What edits a whole character edits this: [`Document::moved`],
+//! `dermis_io` reads and writes it. Edits of a whole character work on it: [`Document::moved`],
 //! [`Document::subdivided`].
 
 mod bounds_record;
@@ -29,8 +29,8 @@ pub use subdivided::{LevelFacts, SubdivideOptions, Subdivided};
 
 /// Everything that dermis understands of a file.
 ///
-/// Each format fills what it has: an OBJ file a mesh, a point cache frames, a GLB a skin, clips
-/// and materials. Model space is the file's own: nothing is turned or scaled unless the reader is told so.
+/// Each format fills the fields that it can hold: an OBJ file a mesh, a point cache frames, a GLB a skin, clips
+/// and materials. Model space is the file's own: nothing is turned or scaled unless the caller asks the reader for it.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     /// The file it came from, for messages; empty for a document made in memory.
@@ -45,12 +45,12 @@ pub struct Document {
     pub materials: Materials,
     /// The model that moves the points; one row per point of `mesh`.
     pub skin: Option<Skin>,
-    /// What plain players show of a skin that is no linear blend: its linear blend stand-in.
+    /// The linear blend stand-in of a skin that is not a linear blend; plain players show it.
     ///
     /// Animation-space and multi-weight skins need one to be written as glTF
     /// ([`fit::plain_fallback`](crate::fit::plain_fallback) makes it), and have one after reading. Its corrections are
-    /// those of the skin: a writer takes them from there, and a reader gives them to both. Only where the
-    /// skin's are no displacements of the rest shape, as after [`Document::subdivided`], it has its own.
+    /// those of the skin: a writer takes them from the skin, and a reader gives them to both. Only where the
+    /// skin's corrections are not displacements of the rest shape, as after [`Document::subdivided`], it has its own.
     pub fallback: Option<SsdProgram>,
     /// Bones without weights, when the file has poses but no skin.
     pub skeleton: Option<Skeleton>,
@@ -58,21 +58,21 @@ pub struct Document {
     pub clips: Vec<Clip>,
     /// Meshes of a sequence, each with the points of `mesh`; empty when the file has none.
     pub frames: Vec<Frame>,
-    /// The skeleton's pose in each of `frames`; empty when the file does not say.
+    /// The skeleton's pose in each of `frames`; empty when the file has none.
     pub frame_poses: Vec<Pose>,
-    /// How fast `frames` play, when the file says.
+    /// Frames per second of `frames`, when the file has them.
     pub frames_per_second: Option<f64>,
     /// How the skin was made, from the `DERMIS_skin` extension.
     pub record: Option<SkinRecord>,
     /// Counts that the other fields do not show.
     pub facts: FileFacts,
-    /// What was repaired or left out while reading, one sentence each.
+    /// Repairs and omissions while reading, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl Document {
-    /// What plain players show of a skin that is no linear blend, posed as the skin itself; `None` when they
-    /// show the skin, and where no stand-in was made.
+    /// The stand-in that plain players show for a skin that is not a linear blend, with the skin's pose program; `None`
+    /// when they show the skin itself, and when no stand-in was made.
     pub fn plain_skin(&self) -> Option<Skin> {
         let skin = self.skin.as_ref()?;
         if matches!(skin.program, VertexProgram::Ssd(_)) {
@@ -111,7 +111,7 @@ impl Document {
         }
         let corrections = match program.rest_corrections(&skin.skeleton) {
             Ok(corrections) => corrections,
-            // The stand-in has shapes of its own, and those of the skin are written beside them.
+            // The stand-in has its own shapes, and the skin's shapes are written beside them.
             Err(SkinError::NotInRestSpace { .. })
                 if stand_in.corrections.len() == program.correction_count() =>
             {

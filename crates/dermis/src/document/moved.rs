@@ -1,4 +1,4 @@
-//! A whole document scaled, turned and put elsewhere.
+//! A whole document scaled, turned and moved.
 
 use crate::rig::Similarity;
 use crate::skin::SkinError;
@@ -11,8 +11,8 @@ impl Document {
     /// The document in a moved model space: mesh, normals, bones, bind matrices, clips, morph targets,
     /// frames, joint statistics, limits and bounds.
     ///
-    /// Drivers and derived bones hold angles and shares, and stay. What only the file's maker
-    /// understands (`_NAME` attributes) stays, too.
+    /// Drivers and derived bones hold angles and shares, which do not change. Custom attributes
+    /// (`_NAME`) are not changed either.
     ///
     /// # Errors
     /// [`DocumentError::Skin`] for skins that cannot be turned or translated.

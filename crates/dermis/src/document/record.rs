@@ -1,4 +1,4 @@
-//! How a skin was made and how well it fits: what travels with it from file to file.
+//! How a skin was made and how well it fits: a record that is stored with it in files.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::BoundsRecord;
 use crate::joint::{JointLimits, JointStatistics};
 use crate::measure::Measures;
 
-/// What is known of a skin beside the skin itself.
+/// Facts about a skin that are not part of the skin itself.
 ///
 /// Bones are numbered as in the [`Skin`](crate::Skin) of the same document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,28 +16,28 @@ pub struct SkinRecord {
     pub generator: String,
     /// The fitting method, such as `ssd`.
     pub method: String,
-    /// How well the skin meets the examples that it was fitted to.
+    /// The error on the examples that the skin was fitted to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Measures>,
-    /// How well it meets examples that it has not seen.
+    /// The error on held-out examples (kept from the fit and used only to test it).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<Measures>,
     /// How far the plain skin in the file is from the exact model, when the two differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<FallbackError>,
-    /// How well the plain skin in the file meets the examples, when it is not the exact model.
+    /// The error of the plain skin in the file on the examples, when it is not the exact model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plain_training: Option<Measures>,
-    /// How well plain skins that were made without some examples meet those.
+    /// The error of the plain skin on held-out examples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plain_held_out: Option<Measures>,
-    /// How far each joint went in the poses that the skin was fitted to.
+    /// The range of each joint in the poses that the skin was fitted to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<JointStatistics>,
-    /// What each joint may do, where that was given; bounds hold within it.
+    /// Limits of each joint, where given; the bounds hold within them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<JointLimits>,
-    /// Spheres that hold the skin.
+    /// Bounding spheres of the skin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<BoundsRecord>,
 }
@@ -54,7 +54,7 @@ pub struct FallbackError {
 }
 
 impl Default for SkinRecord {
-    /// A linear blend skin of this build of which nothing else is known.
+    /// The record of a linear blend skin made by this build, without any further facts.
     fn default() -> Self {
         Self {
             generator: concat!("dermis ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -288,7 +288,7 @@ fn bad_input_gets_one_sentence() {
             "expected faces to subdivide, found 2 points without any",
         ),
         ("missing.glb -o o.glb", "missing.glb: cannot be read"),
-        ("t.obj -o o.xyz", "known are"),
+        ("t.obj -o o.xyz", "known extensions are"),
     ] {
         let run = scratch.dermis(&format!("subdivide {arguments}"));
         assert_eq!(run.code, 2, "{run:#?}");

@@ -1,5 +1,5 @@
-//! How files are opened and put in place: only plain files are read, and what belongs together
-//! appears together or not at all.
+//! How files are opened and put in place: only plain files are read, and files that belong together are either all
+//! written or none.
 
 mod place;
 mod plain;

@@ -4,12 +4,12 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What the name of an output stands for.
+/// The destination that an output's name leads to.
 #[derive(Debug, PartialEq)]
 pub(super) enum Place {
     /// A file, which may not be there yet. Links are followed: the file changes, the link stays.
     File(PathBuf),
-    /// A pipe or device: it takes the bytes and stays what it is.
+    /// A pipe or device: bytes are written to it, and it is not replaced.
     Stream(PathBuf),
     /// Standard output. Opening its name again would begin at the front of a file that it was sent to.
     Stdout,
@@ -32,7 +32,7 @@ impl Place {
                 Err(_) => return Self::of_unlinked(place),
             }
         }
-        Err(io::Error::other("its links lead in a circle"))
+        Err(io::Error::other("its symbolic links lead in a circle"))
     }
 
     fn of_unlinked(place: PathBuf) -> io::Result<Self> {
@@ -42,12 +42,12 @@ impl Place {
                 Err(io::Error::new(io::ErrorKind::IsADirectory, reason))
             }
             Ok(there) if !there.is_file() => Ok(Self::Stream(place)),
-            // Where the folder is missing or closed, writing will say so.
+            // A missing or closed folder is reported when the file is written.
             _ => Ok(Self::File(place)),
         }
     }
 
-    /// Writes to what is no file.
+    /// Writes to a pipe, device or standard stream.
     pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::File(path) | Self::Stream(path) => {
@@ -63,7 +63,7 @@ impl Place {
     }
 }
 
-/// Names of files that this process has open, which are no places in a folder.
+/// The stream behind a name such as `/dev/stdout`, which means a file that this process has open already.
 fn already_open(path: &Path) -> Option<Place> {
     match path.to_str() {
         Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => Some(Place::Stdout),
@@ -91,7 +91,11 @@ mod tests {
         assert_eq!(found, Place::File(at("sub/real")), "both are followed");
         symlink("round", at("round")).expect("a link");
         let error = Place::of(&at("round")).expect_err("no end");
-        assert_eq!(error.to_string(), "its links lead in a circle", "its words");
+        assert_eq!(
+            error.to_string(),
+            "its symbolic links lead in a circle",
+            "its words"
+        );
     }
 
     #[test]

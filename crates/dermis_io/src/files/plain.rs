@@ -1,19 +1,18 @@
-//! Reading whole files, and nothing but files.
+//! Reading whole plain files; pipes, devices and folders are refused.
 
 use std::fs::FileType;
 use std::io;
 use std::path::Path;
 
-/// Reads a whole file, and refuses what is no plain file (a link to one is).
+/// Reads a whole plain file, or a link to one, and refuses anything else.
 ///
-/// A file may name others, and must not choose a pipe, which is waited for without end, or a device.
-/// Meshes that a user names follow the same rule: their format comes from the ending of a name, which
-/// pipes do not have.
+/// Files name other files, and those must not make dermis read a device or wait for ever on a pipe. Meshes that
+/// a user names follow the same rule: their format comes from the extension, which pipes do not have.
 ///
 /// # Errors
-/// The system's reason, or one that says what is there instead of a file.
+/// The system's reason, or a sentence that names what was found in place of a plain file.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    // Asked before opening, because opening a pipe waits already.
+    // Checked before opening, because opening a pipe blocks.
     let kind = std::fs::metadata(path)?.file_type();
     if !kind.is_file() {
         let reason = format!("expected a file, found {}", name_of(kind));

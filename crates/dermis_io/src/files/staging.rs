@@ -1,10 +1,10 @@
 //! A hidden folder beside the outputs, where they are written before they take their names.
 //!
 //! It is named `.dermis-PROCESS-NUMBER.part` and holds a file `lock`, which the process that made it keeps
-//! locked. The system lets go of the lock when the process ends, however it ends. So a folder of such a name
-//! whose lock can be had was left by a process that was killed, and the next one that writes there removes it. One
-//! whose lock is held belongs to a process at work and is never touched. Where a file system has no locks, a
-//! folder is taken for left behind when its lock file is a day old.
+//! locked. The system releases the lock when the process ends, however it ends. So a folder of such a name
+//! whose lock is free was left behind by a killed process, and the next process that writes there removes it. A folder
+//! whose lock is held belongs to a running process and is never touched. On a file system without locks, a
+//! folder counts as left behind when its lock file is a day old.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -13,10 +13,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const LOCK: &str = "lock";
-/// Without locks: longer than any process takes between writing aside and renaming.
+/// The age that counts where there are no locks: longer than any process takes between staging and renaming.
 const OLD: Duration = Duration::from_secs(24 * 3600);
 
-/// What this process has made and would have to remove if it ended now.
+/// Folders that this process has made and would have to remove if it ended now.
 #[derive(Debug, Default)]
 pub(super) struct Unfinished {
     staged: Vec<PathBuf>,
@@ -32,23 +32,23 @@ static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished {
     has_results: false,
 });
 
-/// The list of this process; outputs take their names while it is held.
+/// Locks the list of this process; outputs are renamed to their names only under this lock.
 pub(super) fn unfinished() -> MutexGuard<'static, Unfinished> {
-    // Lists of paths stay sound whatever panicked.
+    // The lists of paths stay valid even if a thread panicked while it held the lock.
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what this process has written aside and lets nothing take its name any more; true when nothing had
-/// taken its name before.
+/// Removes the staged files of this process and prevents any further rename; true when no output had been
+/// renamed before.
 ///
-/// For the end of a process that a signal stops: whoever writes afterwards waits for ever.
+/// Meant for a signal that ends the process: threads that write afterwards wait for ever.
 pub fn abandon_writes() -> bool {
     let mut list = unfinished();
     for folder in &list.staged {
         remove(folder);
     }
     for folder in list.made.drain(..).rev() {
-        // Only when nobody else has put something there.
+        // Removes the folder only if it is empty.
         let _ = std::fs::remove_dir(folder);
     }
     let nothing_written = !list.has_results;
@@ -56,16 +56,16 @@ pub fn abandon_writes() -> bool {
     nothing_written
 }
 
-/// The folder of one process beside its outputs, gone when this is dropped.
+/// The hidden folder of one process beside its outputs; dropping this removes the folder.
 #[derive(Debug)]
 pub(super) struct Staging {
     folder: PathBuf,
-    /// Held, never read.
+    /// Keeps the lock; never read.
     _lock: File,
 }
 
 impl Staging {
-    /// Makes one in a folder, and removes there what killed processes left.
+    /// Makes a staging folder, and removes those that killed processes left beside it.
     pub(super) fn new(beside: &Path) -> io::Result<Self> {
         remove_left_behind(beside);
         let process = std::process::id();
@@ -80,11 +80,11 @@ impl Staging {
             unfinished().staged.push(folder.clone());
             let path = folder.join(LOCK);
             let locked = File::create_new(&path).inspect(|file| {
-                // Without locks in the file system there is the age.
+                // On a file system without locks, the age of the file decides.
                 let _ = file.lock();
             });
             match locked {
-                // Between the three steps another process may have taken it for left behind.
+                // Between these three steps another process may have removed the folder as left behind.
                 Ok(lock) if path.exists() => {
                     return Ok(Self {
                         folder,
@@ -119,7 +119,7 @@ fn forget(folder: &Path) {
     list.staged.retain(|other| other != folder);
 }
 
-/// Removes a staging folder with its files; one that holds anything else stays.
+/// Removes a staging folder with its files, unless it also holds a folder.
 fn remove(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name() != LOCK {
@@ -130,7 +130,7 @@ fn remove(folder: &Path) {
     let _ = std::fs::remove_dir(folder);
 }
 
-/// Removes the staging folders of processes that were killed; see the rule at the top.
+/// Removes the staging folders of killed processes; see the rule at the top.
 fn remove_left_behind(beside: &Path) {
     for entry in std::fs::read_dir(beside).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -153,7 +153,7 @@ fn remove_if_left_behind(folder: &Path) {
         Ok(there) if there.is_file() => {}
         Ok(_) => return,
         Err(_) => {
-            // Spares a folder that is not empty; who is about to put a lock there tries again.
+            // Removes only an empty folder; a process that is about to put its lock there tries again.
             let _ = std::fs::remove_dir(folder);
             return;
         }
@@ -168,7 +168,7 @@ fn remove_if_left_behind(folder: &Path) {
             .is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > OLD)),
     };
     if is_left_behind {
-        // The lock is held until the folder is gone, so that nobody takes it in between.
+        // Keep the lock until the folder is gone, so that no other process can use it meanwhile.
         remove(folder);
     }
 }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_goes_and_what_a_running_one_writes_stays() {
+    fn folders_of_killed_processes_are_removed_and_those_of_running_ones_kept() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let make = |name: &str| {
             let path = folder.path().join(name);
@@ -195,10 +195,10 @@ mod tests {
             std::fs::write(path.join("0"), "half").expect("a file");
             File::create_new(path.join(LOCK)).expect("a lock")
         };
-        // No process has this number, and that does not matter: the lock does.
+        // No process has this number; only the lock counts.
         make(".dermis-4999999-0.part");
         let held = make(".dermis-4999999-1.part");
-        held.lock().expect("nobody else has it");
+        held.lock().expect("the lock is free");
         make(".dermis-of-mine.part");
         std::fs::create_dir(folder.path().join(".dermis-4999999-2.part")).expect("a folder");
         std::fs::write(folder.path().join(".dermis-4999999-3.part"), "a file").expect("written");

@@ -1,4 +1,4 @@
-//! Several files, all or none: bytes go to files aside, which then take their names.
+//! Writing several files, all or none: bytes go to staged files, which are then renamed.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -9,7 +9,7 @@ use super::place::Place;
 use super::staging::{Staging, unfinished};
 use crate::IoError;
 
-/// Writes a file so that nobody ever sees half of it; see [`Transaction`].
+/// Writes a file in one step, so that no other program sees half of it; see [`Transaction`].
 ///
 /// # Errors
 /// [`IoError::Write`] with the system's reason.
@@ -21,13 +21,13 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
 
 /// Files that belong together: all of them appear, or none.
 ///
-/// Each is written aside when it is added, so a full disk leaves what was there as it was.
-/// [`commit`](Self::commit) renames them; when one cannot be renamed, those before it are put back. Only a process
-/// that is killed between two renames leaves some new and some old. Folders on the way are made.
+/// [`add`](Self::add) writes each file to a staging folder, so a full disk leaves existing files unchanged.
+/// [`commit`](Self::commit) renames them; when a rename fails, those before it are undone. Only a process
+/// killed between two renames leaves some files new and some old. Missing folders are created.
 ///
 /// A file that is replaced keeps its permissions, and a new one has those that any new file gets (the
-/// umask). A link stays, and the file that it leads to is replaced. A pipe or device takes the bytes and stays
-/// what it is; what went through one cannot be taken back.
+/// umask). A link stays, and the file that it leads to is replaced. Bytes are written through a pipe or device, which
+/// is not replaced; they cannot be taken back.
 ///
 /// ```
 /// use dermis_io::Transaction;
@@ -54,13 +54,13 @@ pub struct Transaction {
 
 #[derive(Debug)]
 struct Part {
-    /// As it was named, for messages.
+    /// The path as the caller gave it, for messages.
     path: PathBuf,
-    /// Where it goes: no link, with the full path of its folder.
+    /// The destination: links resolved, with the full path of its folder.
     place: PathBuf,
-    /// Where it is now.
+    /// The staged file.
     aside: PathBuf,
-    /// Where what it replaces is kept until all have their names.
+    /// The backup of the file that it replaces, kept until all renames have succeeded.
     before: PathBuf,
 }
 
@@ -77,7 +77,7 @@ impl Transaction {
         Self::default()
     }
 
-    /// Writes a file aside, to appear under its name with the others.
+    /// Stages a file; [`commit`](Self::commit) gives it its name together with the others.
     ///
     /// # Errors
     /// [`IoError::Write`] with the system's reason, and for a name that was added before.
@@ -130,7 +130,7 @@ impl Transaction {
         let mut file = File::create_new(&part.aside)?;
         #[cfg(unix)]
         if let Ok(replaced) = std::fs::metadata(&part.place) {
-            // Before the bytes: what was private is never readable.
+            // Set permissions before writing bytes, so that a private file is never readable.
             file.set_permissions(replaced.permissions())?;
         }
         file.write_all(bytes)?;
@@ -146,7 +146,7 @@ impl Transaction {
             .collect();
         let mut list = unfinished();
         std::fs::create_dir_all(folder).map_err(|source| {
-            // The system's reason would be "File exists", which sounds as if the target did.
+            // The system's reason would be "File exists", which sounds as if the target file existed.
             let in_the_way = folder.ancestors().find(|above| above.is_file());
             in_the_way.map_or(source, |file| {
                 let reason = format!("{} is a file, not a folder", file.display());
@@ -163,17 +163,17 @@ impl Transaction {
     /// # Errors
     /// [`IoError::Write`] with the system's reason; no file has changed then.
     pub fn commit(mut self) -> Result<(), IoError> {
-        // First what may fail or be waited for, while everything can still be undone.
+        // Streams first: they may fail or block, while renames can still be undone.
         for stream in &self.streams {
             let sent = stream.place.send(&stream.bytes);
             sent.map_err(write_error(&stream.path))?;
         }
         let mut list = unfinished();
-        // A single rename needs no way back.
-        let needs_way_back = self.parts.len() > 1;
+        // A single rename needs no backup.
+        let needs_backup = self.parts.len() > 1;
         for (k, part) in self.parts.iter().enumerate() {
-            if needs_way_back && part.place.exists() {
-                // A second name costs nothing; some file systems have only one for each file.
+            if needs_backup && part.place.exists() {
+                // A hard link is the cheapest backup; some file systems do not have them.
                 let kept = std::fs::hard_link(&part.place, &part.before)
                     .or_else(|_| std::fs::copy(&part.place, &part.before).map(drop));
                 if let Err(source) = kept {
@@ -202,7 +202,7 @@ impl Drop for Transaction {
         let mut list = unfinished();
         list.made.retain(|folder| !self.made.contains(folder));
         for folder in self.made.drain(..).rev() {
-            // Only when nobody else has put something there.
+            // Removes the folder only if it is empty.
             let _ = std::fs::remove_dir(folder);
         }
     }
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_appears_before_the_commit_and_nothing_stays_without_it() {
+    fn files_appear_at_commit_and_an_uncommitted_transaction_leaves_none() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("old"), "old").expect("written");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_that_fails_takes_those_before_it_back() {
+    fn a_failed_rename_undoes_the_renames_before_it() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("old"), "old").expect("written");
@@ -270,7 +270,7 @@ mod tests {
         for name in ["old", "new", "blocked"] {
             files.add(&at(name), b"new").expect("aside");
         }
-        // No file can take the name of a folder that came in the meantime.
+        // A file cannot be renamed onto a folder that was made in the meantime.
         std::fs::create_dir(at("blocked")).expect("a folder");
         let error = files.commit().expect_err("one is blocked").to_string();
         assert!(error.contains("blocked: cannot be written"), "{error}");

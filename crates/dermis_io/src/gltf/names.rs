@@ -1,14 +1,14 @@
-//! The custom attributes that dermis writes, and how they are found again; names of its nodes.
+//! Names of the custom attributes that dermis writes and recognises, and of its nodes.
 //!
-//! Tools change the case of custom names (three.js makes them lower case), so it does not count.
+//! Case is ignored, because tools change it (three.js makes custom names lower case).
 
 /// The point that a drawn vertex is a copy of.
 pub(super) const POINT: &str = "_ORIG";
 
-/// The node that carries all roots of a skeleton that has several: glTF wants one above all joints.
+/// The node above all roots of a skeleton that has several: glTF requires one root for all joints.
 pub(super) const COMMON_ROOT: &str = "skeleton";
 
-/// What an attribute of dermis holds.
+/// The content of an attribute of dermis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Name {
     /// [`POINT`].
@@ -17,7 +17,7 @@ pub(super) enum Name {
     Vector(Exact, usize),
     /// `_ASJ_n` or `_MWJ_n`: joints of four influences.
     Joints(Exact, usize),
-    /// `_ASC_t_s`: what morph target t adds to the animation-space vector of influence s.
+    /// `_ASC_t_s`: the vector that morph target t adds to the animation-space vector of influence s.
     Shift(usize, usize),
     /// `_MWR`: where the vertex rests in the exact model.
     Rest(Exact),
@@ -49,7 +49,7 @@ impl Exact {
         }
     }
 
-    /// What people call it.
+    /// The name shown to people.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Linear => "animation-space vectors",
@@ -59,7 +59,7 @@ impl Exact {
 }
 
 impl Name {
-    /// What a custom attribute holds, when it is one of ours.
+    /// The content of a custom attribute; `None` when dermis did not define it.
     pub(super) fn of(attribute: &str) -> Option<Self> {
         let upper = attribute.to_ascii_uppercase();
         if upper == POINT {
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_again_in_either_case() {
+    fn names_are_recognised_in_either_case() {
         let names = [
             Name::Point,
             Name::Vector(Exact::Linear, 11),

@@ -21,7 +21,7 @@ pub(super) fn uri_of_name(name: &OsStr) -> String {
     percent_encode(bytes, RESERVED).to_string()
 }
 
-/// The path that a relative URI names; `None` when it is no text on systems whose names are.
+/// The path that a relative URI names; `None` when it is not Unicode on a system whose file names must be.
 pub(super) fn path_of_uri(uri: &str) -> Option<PathBuf> {
     let bytes: Vec<u8> = percent_decode_str(uri).collect();
     #[cfg(unix)]

@@ -21,7 +21,7 @@ pub(super) struct Archive<'a> {
     planned: u64,
 }
 
-/// Deflate shrinks nothing to less than a thousandth, so larger claims are lies.
+/// Deflate cannot shrink data to less than a thousandth, so larger sizes in a header are false.
 const MOST_PER_BYTE: usize = 1100;
 
 impl<'a> Archive<'a> {
@@ -87,7 +87,7 @@ impl<'a> Archive<'a> {
         Array::read(name, header, &mut input).map(Some)
     }
 
-    /// The arrays with their shapes, for messages about what is missing.
+    /// The arrays with their shapes, for messages about a missing array.
     pub(super) fn describe(&mut self) -> String {
         const SHOWN: usize = 20;
         let mut texts = Vec::new();

@@ -11,7 +11,7 @@ use crate::Fault;
 /// Weights whose sum is further from 1 than this are scaled, with a note.
 const SUM_TOLERANCE: f64 = 1e-4;
 
-/// The skeleton of a file and where its bones went.
+/// The skeleton of a file, and the file's number of each bone.
 pub(super) struct Bones {
     pub(super) skeleton: Skeleton,
     /// The file's index of each bone of the skeleton.

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crate::Fault;
 
-/// What kind of elements an array holds.
+/// The kind of elements in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Float,
@@ -17,7 +17,7 @@ enum Kind {
     Bytes,
 }
 
-/// What the header of an array says.
+/// The header of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     kind: Kind,
@@ -151,8 +151,8 @@ impl Header {
         self.element_count()?.checked_mul(self.size)
     }
 
-    /// How much memory the array may take: its bytes as they arrive, and each element as a number three times, when
-    /// whole numbers become real ones and those become points.
+    /// The memory that the array may take: its bytes, and each element as a number three times, because whole
+    /// numbers become real numbers and those become points.
     pub(super) fn memory_bytes(&self) -> u64 {
         let element = (self.size as u64).saturating_mul(2).saturating_add(3 * 8);
         let count = self.element_count().map_or(u64::MAX, |count| count as u64);
@@ -176,7 +176,7 @@ impl Array {
             };
             Fault::malformed(array_name(name), expected, found)
         };
-        let needed = expected.ok_or_else(|| fault("no such array".to_owned()))?;
+        let needed = expected.ok_or_else(|| fault("a larger one".to_owned()))?;
         let damaged = |error| fault(format!("damaged data: {error}"));
         let mut bytes = Vec::new();
         let mut elements = input.by_ref().take(needed as u64);
@@ -227,7 +227,7 @@ impl Array {
             (Kind::Unsigned, 4) => {
                 Ok(self.decode(u32::from_le_bytes, u32::from_be_bytes, i64::from))
             }
-            // No index reaches 2^63: what does is out of range either way.
+            // No index reaches 2^63, so larger numbers are out of range anyway.
             (Kind::Unsigned, _) => Ok(self.decode(u64::from_le_bytes, u64::from_be_bytes, |x| {
                 i64::try_from(x).unwrap_or(i64::MAX)
             })),

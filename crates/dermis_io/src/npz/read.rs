@@ -100,7 +100,7 @@ fn read_frames(archive: &mut Archive) -> Result<Vec<Frame>, Fault> {
         .collect()
 }
 
-/// How fast the frames play, when the file says.
+/// Frames per second, when the file has them.
 fn read_rate(archive: &mut Archive) -> Result<Option<f64>, Fault> {
     let Some(rate) = archive.array("fps")? else {
         return Ok(None);
@@ -187,7 +187,7 @@ fn read_faces(
             }
         },
     };
-    // Triangles alone need no polygons: the triangles say the same.
+    // When all faces are triangles, polygons would only repeat them.
     let polygons = polygons.filter(|p| p.counts.iter().any(|&n| n != 3));
     Ok((triangles, polygons))
 }
@@ -296,7 +296,7 @@ mod tests {
                 "No array rest: frame frame_0001 is the rest mesh.",
                 "No array faces: the mesh is a cloud of points.",
             ],
-            "both repairs are said"
+            "both repairs are in the notes"
         );
     }
 

@@ -77,7 +77,7 @@ fn write_bones(arrays: &mut Arrays, document: &Document, skeleton: &Skeleton) ->
     if frame_count > 0 && document.frame_poses.len() == frame_count {
         let mut poses = Vec::with_capacity(16 * bones.len() * frame_count);
         for pose in &document.frame_poses {
-            // Poses may leave out bones that the skin places by itself.
+            // Poses may leave out bones that the skin computes from other bones.
             let palette = match &document.skin {
                 Some(skin) => skeleton.palette(&skin.complete_pose(pose)?)?,
                 None => skeleton.palette(pose)?,
@@ -116,7 +116,7 @@ fn matrix_rows(affine: &DAffine3) -> [f64; 16] {
     rows
 }
 
-/// An archive in the making.
+/// An archive under construction.
 pub(super) struct Arrays {
     zip: ZipWriter<Cursor<Vec<u8>>>,
 }

@@ -1,4 +1,4 @@
-//! Parsed OBJ lists to a [`Document`]: points as they are, drawn vertices split per part.
+//! Parsed OBJ lists to a [`Document`]: points in file order, drawn vertices split per part.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -123,7 +123,7 @@ fn draw_mesh(
     if let [group] = groups.as_slice()
         && !data.corners.iter().any(splits)
     {
-        // Nothing splits a point, so the drawn vertices are the points, loose ones included.
+        // No UVs or normals split a point, so the drawn vertices are the points, including unused ones.
         let mut draw = DrawMesh::plain(&group.name, vertex_count, triangles);
         draw.parts[0].material = group.material;
         draw.parts[0].colors = colors(data, &draw.parts[0].points);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_named_by_object_and_material_and_may_come_back() {
+    fn faces_of_one_object_and_material_are_one_part_even_when_apart_in_the_file() {
         let document = document(
             "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\nusemtl b\nf 2 3 1\nusemtl a\nf 3 1 2\n\
              g tail\nf 1 3 2\n",
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn half_covered_parts_say_so() {
+    fn a_part_with_only_some_uvs_or_normals_gets_a_note() {
         let document = document("v 0 0 0\nvt 1 1\nvn 0 0 1\nf 1/1 1 1//1\n");
         assert!(document.draw.parts[0].normals.is_empty(), "no half normals");
         assert_eq!(document.draw.parts[0].uvs[0].len(), 3, "missing UVs are 0");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Image, Materials};
 
-/// What a library says about one material.
+/// One material of a library.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Definition {
     /// `Kd`, in linear light as glTF's base colour.
@@ -20,8 +20,7 @@ struct Definition {
 
 /// Materials of the given names, in that order, as the libraries define them.
 ///
-/// A name that no library defines becomes a plain material. Libraries and pictures that are not
-/// there become notes.
+/// A name that no library defines becomes a plain material. A missing library or picture becomes a note.
 pub(super) fn materials(
     obj: &Path,
     names: &[String],
@@ -42,7 +41,7 @@ pub(super) fn materials(
     let mut materials = Materials::default();
     let mut texture_of_map: HashMap<&str, Option<usize>> = HashMap::new();
     for name in names {
-        // OBJ knows no metal, and glTF's default is all metal.
+        // OBJ has no metalness, and glTF's default is fully metallic.
         let mut look = json!({ "metallicFactor": 0.0 });
         let definition = defined.get(name);
         if let Some([r, g, b]) = definition.and_then(|d| d.diffuse) {

@@ -25,7 +25,7 @@ pub(super) struct Section {
     pub(super) material: Option<String>,
 }
 
-/// What the lines say, in file order.
+/// The content of all lines, in file order.
 #[derive(Debug, Default)]
 pub(super) struct ObjData {
     pub(super) positions: Vec<DVec3>,
@@ -217,7 +217,7 @@ impl Parser {
             self.data.normals.len(),
         ];
         for (slot, &(index, line)) in self.highest.iter().enumerate() {
-            // Line 0 means that no face named anything of this kind.
+            // Line 0 means that no face used an index of this kind.
             if line > 0 && index as usize >= counts[slot] {
                 let index = i64::from(index) + 1;
                 return Err(out_of_range(slot, line, counts[slot], index));
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_are_refused_with_their_line() {
+    fn words_in_place_of_numbers_are_refused_with_their_line() {
         for line in [
             "v 1 2",
             "v 1 nan 3",

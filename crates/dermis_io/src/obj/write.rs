@@ -11,7 +11,7 @@ use crate::geometry::{faces, per_point, srgb_from_linear};
 
 /// Writes one document at one or many positions; the faces' text is made once.
 pub(crate) struct ObjWriter {
-    /// ` r g b` after each point, or nothing.
+    /// ` r g b` after each point, or empty.
     colors: Vec<String>,
     /// Everything after the points.
     faces: String,
@@ -60,7 +60,7 @@ fn color_text(document: &Document) -> Vec<String> {
     colors.iter().map(text).collect()
 }
 
-/// The shortest text that gives the number back: as `f32` where it is one, else as `f64`.
+/// The shortest text that reads back as the same number: as `f32` where that is exact, else as `f64`.
 fn push_number(text: &mut String, x: f64) {
     text.push(' ');
     let plain = x == 0.0 || (1e-5..1e15).contains(&x.abs());
@@ -166,7 +166,7 @@ fn section_lines(text: &mut String, document: &Document, before: Option<usize>, 
     }
 }
 
-/// A name that cannot break out of its line.
+/// A name without control characters, so that it stays on its line.
 fn one_line(name: &str, default: &str) -> String {
     let name: String = name
         .chars()

@@ -81,7 +81,7 @@ impl Element {
     }
 }
 
-/// What the header says.
+/// A parsed header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) encoding: Encoding,
@@ -184,7 +184,7 @@ mod tests {
             end_header\r\n1 2";
         let (header, rest) = parse_header(text).expect("valid header");
         assert_eq!(rest, b"1 2", "the rows follow");
-        assert_eq!(header.encoding, Encoding::Ascii, "as the format line says");
+        assert_eq!(header.encoding, Encoding::Ascii, "from the format line");
         assert_eq!(header.elements[0].count, 2, "two vertices");
         let list = &header.elements[1].properties[0];
         assert_eq!(

@@ -95,7 +95,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Refuses at once what cannot be there, before any memory is set aside for it.
+    /// Refuses more rows than the file has bytes for, before any memory is set aside.
     fn check_count(&mut self, element: &Element) -> Result<(), Fault> {
         self.element.clone_from(&element.name);
         self.row = 0;
@@ -212,10 +212,10 @@ impl Rows<'_> {
     }
 }
 
-/// Passes over the rows of an element that nobody asked for.
+/// Skips the rows of an element that dermis does not use.
 fn skip(rows: &mut Rows, element: &Element) -> Result<(), Fault> {
     if element.properties.is_empty() {
-        // Rows of nothing: there may be any number of them.
+        // Rows without properties take no bytes, so any number of them may be declared.
         return Ok(());
     }
     for row in 0..element.count {
@@ -380,7 +380,7 @@ mod tests {
                 "Element edge is left out: 1 rows.",
                 "1 face is left out: fewer than 3 corners."
             ],
-            "what was left out is said"
+            "notes say what was left out"
         );
     }
 

@@ -12,7 +12,7 @@ pub(super) fn expand<P: AsRef<Path>>(inputs: &[P]) -> Result<Vec<PathBuf>, IoErr
     let mut files = Vec::new();
     for input in inputs {
         let path = input.as_ref();
-        // What exists is no pattern, whatever its name holds.
+        // An existing file is never taken for a pattern, even if its name holds `*` or `#`.
         if path.is_dir() {
             files.extend(meshes_in_folder(path)?);
         } else if path.exists() {
@@ -22,7 +22,7 @@ pub(super) fn expand<P: AsRef<Path>>(inputs: &[P]) -> Result<Vec<PathBuf>, IoErr
         } else if path.to_string_lossy().contains(['*', '?', '[']) {
             files.extend(glob_matches(path)?);
         } else {
-            // Missing: let the reader say so in the system's words.
+            // The file is missing: the reader reports that with the system's reason.
             files.push(path.to_owned());
         }
     }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_two_formats_must_be_told_apart() {
+    fn a_folder_with_two_mesh_formats_is_refused() {
         let folder = folder_with(&["1.obj", "2.obj", "a.glb"]);
         let message = expand(&[folder.path()])
             .expect_err("which ones?")
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_match_nothing_say_so() {
+    fn a_pattern_that_matches_no_file_is_an_error() {
         let folder = folder_with(&["a_1.obj"]);
         for pattern in ["b*.obj", "a_##.obj", "b_%04d.obj", "[.obj"] {
             let message = expand(&[folder.path().join(pattern)])

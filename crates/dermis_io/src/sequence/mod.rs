@@ -1,7 +1,7 @@
-//! Many files, one document: a rest mesh and the frames that it goes through.
+//! Many files read as one document: a rest mesh and its frames.
 //!
 //! Inputs are files, folders, glob patterns (`poses/*.obj`) and numbered names (`pose.####.obj`,
-//! `pose.%04d.obj`). What they name is put in natural order (1, 2, 10), because a shell that
+//! `pose.%04d.obj`). The files are put in natural order (1, 2, 10), because a shell that
 //! expands `*.obj` hands over 1, 10, 2.
 
 mod inputs;

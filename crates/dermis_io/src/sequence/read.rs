@@ -1,4 +1,4 @@
-//! Reading a sequence: every file is held against the rest mesh.
+//! Reading a sequence: every file is compared with the rest mesh.
 
 use std::path::{Path, PathBuf};
 
@@ -26,15 +26,15 @@ pub struct SequenceOptions {
     /// Default: the file beside the cache with the same name and another extension (`.obj`,
     /// `.ply`, `.glb`, `.gltf`, `.npz`, in that order).
     pub mesh: Option<PathBuf>,
-    /// Unit and axes of the rest mesh, and of all that comes with it.
+    /// Unit and axes of the rest mesh, and of the skin and clips in its file.
     pub placement: Placement,
     /// Unit and axes of the frames.
     pub frame_placement: Placement,
-    /// Take meshes with other faces than the rest mesh, too: their vertices may be in another order.
+    /// Also accept meshes whose faces differ from the rest mesh's; their vertices may be in another order.
     pub any_faces: bool,
 }
 
-/// Reads what the inputs name: one file, or a sequence of meshes and point caches.
+/// Reads the files that the inputs name: one file, or a sequence of meshes and point caches.
 ///
 /// Inputs are files, folders, globs and numbered names. One file without options is read as it
 /// is. Otherwise each mesh becomes a frame named after its file, in natural order; a file that
@@ -73,7 +73,7 @@ pub fn read_inputs<P: AsRef<Path>>(
         },
     };
     let mut sequence = Sequence::new(read(&base)?, base.clone(), options)?;
-    // The mesh of a cache, and a rest mesh that someone chose, are no frames of their own.
+    // The mesh of a cache, and a rest mesh given in the options, are not frames.
     if options.rest.is_some() || cache.is_some() {
         let canonical = |path: &Path| path.canonicalize().unwrap_or(path.to_owned());
         let base = canonical(&base);
@@ -111,7 +111,7 @@ fn mesh_beside(cache: &Path) -> Result<PathBuf, IoError> {
     })
 }
 
-/// What one file adds.
+/// The frames that one file adds.
 struct Member {
     path: PathBuf,
     /// Faces to compare, when the file has a mesh.
@@ -293,7 +293,7 @@ impl<'a> Sequence<'a> {
         Err(Fault::malformed(what, expected, found.to_string()).in_file(path))
     }
 
-    /// Refuses other faces; a cloud of points says nothing about faces and passes.
+    /// Refuses a mesh whose faces differ from the rest mesh's; clouds of points have none and pass.
     fn check_faces(&self, path: &Path, geometry: &Geometry) -> Result<(), IoError> {
         let rest = &self.base;
         if self.options.any_faces

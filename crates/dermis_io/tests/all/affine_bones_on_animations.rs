@@ -1,4 +1,4 @@
-//! Mesh animations shown by affine bones, as the nodes that every player takes.
+//! Mesh animations shown by affine bones, written as nodes that every player supports.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::support;
 
 const RATE: f64 = 24.0;
 
-/// Bones at points that are far from each other, each vertex following its nearest four.
+/// Bones at points far from each other; each vertex follows its nearest four.
 fn spread_bones(rest: &[DVec3], bone_count: usize) -> Skin {
     let mut centres = vec![rest[0]];
     let mut nearest: Vec<f64> = rest.iter().map(|p| p.distance(rest[0])).collect();
@@ -82,7 +82,7 @@ fn distances(skin: &Skin, poses: &[Pose], playable: &Playable) -> (f64, f64, f64
 }
 
 #[test]
-fn real_animations_play_without_a_spin() {
+fn affine_bones_of_real_animations_do_not_spin_between_frames() {
     for (file, bone_count) in [
         ("horse-gallop/horse-gallop.npz", 30),
         ("horse-collapse/horse-collapse.npz", 30),

@@ -1,4 +1,4 @@
-//! Animation space against linear blend skinning on meshes that it has not seen.
+//! Animation space against linear blend skinning on held-out meshes (kept from the fit and used only to test it).
 //!
 //! Prints the table of `docs/methods/animation-space.md`, the slow rows with `--include-ignored`:
 //! `cargo test -p dermis_io --test all anim_space_on_characters -- --nocapture`
@@ -10,8 +10,8 @@ use dermis::progress::Silent;
 
 use crate::example_sets::blender_character;
 
-/// Fits both with four influences to three of four meshes, and expects the held-out enveloping
-/// error of animation space below the one given, and that below linear blend skinning's.
+/// Fits both with four influences to three of four meshes, and expects the held-out enveloping error of
+/// animation space to be below the given limit and below that of linear blend skinning.
 fn check(name: &str, below_percent: f64) {
     let Some(set) = blender_character(name) else {
         return;
@@ -40,25 +40,25 @@ fn check(name: &str, below_percent: f64) {
 }
 
 #[test]
-fn tubes_that_are_not_linear_blending_are_met_better() {
+fn animation_space_fits_tubes_better_that_linear_blending_cannot_fit() {
     check("tube_dqs", 27.0);
     check("tube_csmooth", 6.6);
     check("tube_surfdef", 24.0);
 }
 
 #[test]
-fn a_tube_that_is_linear_blending_stays_so() {
+fn a_tube_made_by_linear_blending_is_fitted_as_well() {
     check("tube_lbs", 1e-3);
 }
 
 #[test]
-fn a_hand_is_met_better() {
+fn animation_space_fits_a_hand_better() {
     check("hand_csmooth", 5.5);
 }
 
 #[test]
 #[ignore = "slow: 152 bones on 13,380 vertices take a minute"]
-fn bodies_are_met_better() {
+fn animation_space_fits_bodies_better() {
     check("makehuman_csmooth", 12.5);
     check("makehuman_bulge", 16.5);
 }

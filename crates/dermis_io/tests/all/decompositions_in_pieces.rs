@@ -1,4 +1,4 @@
-//! Simulated tubes cut into shells decompose as well as the whole ones.
+//! Simulated tubes that are cut into shells decompose as well as uncut tubes.
 
 use dermis::fit::{BoneCount, DecomposeOptions, decompose};
 use dermis::progress::Silent;
@@ -7,7 +7,7 @@ use dermis::{MeshAnimation, MeshClip};
 use crate::support;
 use crate::support::pieces::{across, cut, piece_count};
 
-/// Few enough that the error is well above rounding.
+/// So few bones that the error is well above rounding.
 const BONES: usize = 4;
 
 fn error(animation: &MeshAnimation) -> f64 {

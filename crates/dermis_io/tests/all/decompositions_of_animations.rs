@@ -1,4 +1,4 @@
-//! Decompositions of published animations beside the errors that \[Kavan10\] Table 2 gives.
+//! Decompositions of published animations compared with the errors in \[Kavan10\] Table 2.
 //!
 //! Prints the table: `cargo test -p dermis_io --test all decompositions_of_animations -- --nocapture`
 
@@ -23,7 +23,7 @@ fn read(name: &str) -> Option<MeshAnimation> {
 /// Key, error in the paper, and its error with ten corrections.
 type Published = (&'static str, f64, Option<f64>);
 
-/// Holds every way to `factor` times the error of the paper, and all of them to the bound.
+/// Checks that each error is at most `factor` times the paper's and not below the bound.
 fn check(name: &str, bone_count: usize, factor: f64, published: &[Published]) {
     let Some(animation) = read(name) else {
         return;
@@ -50,14 +50,14 @@ fn check(name: &str, bone_count: usize, factor: f64, published: &[Published]) {
         let Some(&(_, paper, paper_corrected)) = known else {
             continue;
         };
-        // What both call exact is rounding.
+        // Where both are exact, the errors are only rounding.
         assert!(
             ours <= factor * paper + 1e-4,
             "{name}, {}: {ours}, {paper}",
             row.key
         );
         if let (Some(ours), Some(paper)) = (corrected, paper_corrected) {
-            // Ours goes on in model space, on top of other bones.
+            // Our corrections work in model space, and on other bones than the paper's.
             assert!(ours <= 3.0 * paper, "{name}, {}: {ours}, {paper}", row.key);
         }
     }
@@ -87,7 +87,7 @@ fn a_collapsing_horse() {
 
 #[test]
 fn a_man_in_loose_clothes() {
-    // The bound itself is 0.33 where the paper has 0.2: these are not quite its frames.
+    // The bound itself is 0.33 where the paper has 0.2: the frames are not exactly the paper's.
     let published = [
         ("sma", 6.0, Some(2.8)),
         ("sad", 5.9, Some(4.5)),

@@ -1,4 +1,4 @@
-//! Mean distances and bounds on real characters: the promises of docs/results.md.
+//! Mean distances and bounds on real characters: checks the claims of docs/results.md.
 //!
 //! The tables themselves are made by `cargo run --release -p dermis_io --example distances_and_bounds`.
 
@@ -27,7 +27,7 @@ fn read(file: &str) -> Option<(Document, Skin, Vec<Pose>)> {
     Some((document, skin, poses))
 }
 
-/// Statistics of joints alone, against the truth over all poses.
+/// Distances from joint statistics alone, against the true mean over all poses.
 fn mean_distances(file: &str) {
     let Some((document, skin, poses)) = read(file) else {
         return;
@@ -58,7 +58,7 @@ fn mean_distances(file: &str) {
     assert!(mean < 0.05, "{file}: {:.2}%", 100.0 * mean);
 }
 
-/// Limits of what was seen, against the best that legal poses allow.
+/// Spheres within limits taken from the clips, against the best sphere that a search over legal poses found.
 fn bounds(file: &str) {
     let Some((document, skin, poses)) = read(file) else {
         return;
@@ -95,8 +95,8 @@ fn bounds(file: &str) {
     assert!((1.0..1.5).contains(&ratio), "{file}: {ratio}");
 }
 
-/// The sphere of a fox that was scaled and turned is the fox's own: which of several it is does not hang on
-/// rounding.
+/// A fox that was scaled and turned has the same sphere, likewise scaled and turned: rounding does not decide which of
+/// several spheres is chosen.
 #[test]
 fn a_moved_fox_has_the_same_sphere() {
     let Some((document, _, poses)) = read("gltf/Fox.glb") else {

@@ -1,4 +1,4 @@
-//! Skins that plain glTF cannot hold survive a file to single precision, or leave their stand-in.
+//! Skins that plain glTF cannot hold survive a file to single precision; when damaged, the stand-in is read.
 
 use std::path::Path;
 
@@ -147,7 +147,7 @@ fn difference(tube: &Tube, a: &Skin, b: &Skin) -> f64 {
 }
 
 #[test]
-fn every_kind_comes_back_to_single_precision() {
+fn every_kind_of_skin_survives_a_file_to_single_precision() {
     let tube = tube(&TUBE);
     for (skin, kind) in [
         (animation_space(&tube), "linear"),
@@ -170,7 +170,7 @@ fn every_kind_comes_back_to_single_precision() {
         let (found_error, wanted) = (record.fallback, wanted.expect("it was measured"));
         let off = found_error.map_or(1.0, |error| (error.max - wanted.max).abs());
         assert!(off < 1e-15, "its error: {found_error:?}");
-        // Writing what was read changes nothing any more.
+        // Writing and reading again changes nothing.
         assert_eq!(
             bytes(&back),
             bytes(&round_trip(&back)),
@@ -189,7 +189,7 @@ fn every_kind_comes_back_to_single_precision() {
     }
 }
 
-/// Splits every corner, so that points must be found again.
+/// Splits every corner, so that the reader must join vertices to points.
 fn split(document: &mut Document) {
     let part = &mut document.draw.parts[0];
     part.points = part.triangles.as_flattened().to_vec();
@@ -215,7 +215,11 @@ fn split_vertices_are_joined_by_number_and_without_numbers() {
         });
         let back = read(Path::new("t.glb"), &renamed).expect("legal");
         let count = back.skin.expect("it has a skin").vertex_count();
-        assert_eq!(count, skin.vertex_count(), "joined by what they do");
+        assert_eq!(
+            count,
+            skin.vertex_count(),
+            "joined by position and influences"
+        );
     }
 }
 
@@ -262,7 +266,7 @@ fn renamed(glb: &[u8], rename: impl Fn(&str) -> Option<String>) -> Vec<u8> {
 }
 
 #[test]
-fn lower_case_names_are_read_and_missing_ones_leave_the_plain_skin() {
+fn lower_case_names_are_read_and_the_plain_skin_where_some_are_missing() {
     let tube = tube(&TUBE);
     let document = document(&tube, animation_space(&tube));
     let glb = bytes(&document);
@@ -305,9 +309,9 @@ fn lower_case_names_are_read_and_missing_ones_leave_the_plain_skin() {
 }
 
 #[test]
-fn an_exact_model_far_from_its_plain_weights_is_left() {
+fn the_plain_skin_is_read_when_the_exact_model_is_far_from_it_at_rest() {
     let tube = tube(&TUBE);
-    // As when a tool sorts the joints: the plain part follows, custom attributes do not.
+    // Like a tool that sorts the joints and renumbers them in the plain part, but not in custom attributes.
     let mut renumbered = document(&tube, animation_space(&tube));
     let skin = renumbered.skin.as_mut().expect("it has a skin");
     let VertexProgram::Linear(linear) = &mut skin.program else {
@@ -319,7 +323,7 @@ fn an_exact_model_far_from_its_plain_weights_is_left() {
     };
     let rows = linear.influences.iter().map(|row| row.iter().map(turned));
     linear.influences = rows.collect();
-    // As when a tool moves rest positions to other units, which bind matrices make up for.
+    // Like a tool that moves rest positions to other units and adjusts the bind matrices.
     let mut scaled = document(&tube, multi_weight(&tube));
     let plain = scaled.fallback.as_mut().expect("it was made");
     plain.rest_positions.iter_mut().for_each(|p| *p *= 100.0);
@@ -337,7 +341,7 @@ fn an_exact_model_far_from_its_plain_weights_is_left() {
 #[test]
 fn bones_in_the_block_are_joints_of_the_file() {
     let tube = tube(&TUBE);
-    // Two roots: the file gets a node above them, which is no bone when read.
+    // Two roots: the file gets a node above them, which does not become a bone when read.
     let mut skin = tube.truth.clone();
     let mut bones = skin.skeleton.bones().to_vec();
     bones[3].parent = None;
@@ -374,7 +378,7 @@ fn bones_in_the_block_are_joints_of_the_file() {
     document.record = None;
     assert!(
         round_trip(&document).record.is_some(),
-        "derived bones are kept even where nothing else is known"
+        "derived bones are kept even without a record"
     );
     document.record = Some(SkinRecord {
         joints: vec![statistics.clone()],
@@ -413,7 +417,7 @@ fn bones_in_the_block_are_joints_of_the_file() {
 }
 
 #[test]
-fn bones_that_only_carry_are_no_joints_and_every_number_is_translated() {
+fn carriers_are_not_joints_and_every_bone_number_is_translated() {
     let tube = tube(&TUBE);
     let mut sheared = poses(&tube);
     for pose in &mut sheared {

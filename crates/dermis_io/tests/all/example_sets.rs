@@ -4,7 +4,7 @@ use dermis::{Example, ExampleSet, Pose};
 
 use crate::support;
 
-/// The meshes and poses of one of Blender's characters, or `None`, said aloud, where the data is absent.
+/// The meshes and poses of one of Blender's characters, or `None`, with a printed message, where the data is absent.
 pub(crate) fn blender_character(name: &str) -> Option<ExampleSet> {
     let path = support::data(&format!("bpy/{name}/truth.npz"))?;
     let document = dermis_io::read(&path).unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! Every format against real files and against itself.
+//! Every format, on real files and on files that dermis wrote.
 
 use std::path::Path;
 
@@ -145,7 +145,7 @@ fn the_same_tube_is_in_npz_pc2_and_mdd() {
 }
 
 #[test]
-fn max_writes_pc2_that_we_read() {
+fn a_pc2_file_from_3ds_max_is_read() {
     let Some(folder) = support::data("fbx-ufbx/max_cache_box") else {
         return;
     };
@@ -225,7 +225,7 @@ fn moving_tent(folder: &Path) -> Document {
 }
 
 #[test]
-fn npz_gives_everything_back() {
+fn npz_keeps_every_part_of_a_document() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let document = moving_tent(folder.path());
     let path = folder.path().join("out.npz");
@@ -258,7 +258,7 @@ fn bones_without_weights_are_a_skeleton() {
 }
 
 #[test]
-fn frames_become_numbered_files_and_come_back() {
+fn frames_are_written_as_numbered_files_and_read_back() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let document = moving_tent(folder.path());
     for (name, first) in [
@@ -324,7 +324,7 @@ fn a_still_mesh_is_one_file_in_every_mesh_format() {
 }
 
 #[test]
-fn point_caches_go_with_the_mesh_beside_them() {
+fn a_point_cache_is_read_with_the_mesh_beside_it() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let document = moving_tent(folder.path());
     for name in ["tent.pc2", "tent.mdd"] {

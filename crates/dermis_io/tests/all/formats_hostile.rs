@@ -10,7 +10,7 @@ use glam::DVec3;
 const MESH: &str = "mtllib a.mtl\no body\nv 0 0 0 1 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1.5e-3\n\
     vt 0 0\nvt 1 0.5\nvn 0 0 1\nusemtl skin\nf 1/1/1 2/2/1 3/1/1 -2/2/1\ng tail\nf 1 2 5\nl 1 2\n";
 
-/// Small files of every format of ours, each with what it takes to read it.
+/// Small files of every format, each in a folder with the files that it needs.
 fn samples(folder: &Path) -> Vec<(PathBuf, SequenceOptions)> {
     let at = |name: &str| folder.join(name);
     std::fs::write(at("mesh.obj"), MESH).expect("written");
@@ -71,7 +71,7 @@ fn samples(folder: &Path) -> Vec<(PathBuf, SequenceOptions)> {
     samples
 }
 
-/// Reads bytes under a sample's name; what comes out must hold together.
+/// Reads bytes under a sample's name; a document that comes out must be consistent.
 fn try_read(scratch: &Path, sample: &Path, bytes: &[u8], options: &SequenceOptions) {
     let name = sample.file_name().expect("samples have names");
     let path = scratch.join(name);
@@ -195,7 +195,7 @@ fn archives_of_damaged_arrays_do_not_panic() {
     for round in 0..3000 {
         let mut damaged = arrays.clone();
         let array = random.below(arrays.len());
-        // Mostly the numbers, at times the header, at times the whole array goes.
+        // Damages mostly numbers, sometimes the header, and sometimes removes the whole array.
         if round % 20 == 0 {
             damaged.remove(array);
         } else {

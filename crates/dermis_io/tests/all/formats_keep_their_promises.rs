@@ -1,4 +1,4 @@
-//! What the table of formats promises is there again after writing and reading, and nothing else is.
+//! A format keeps exactly the content that its row in the table of formats lists.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use dermis_io::{
 };
 use glam::{DAffine3, DVec3};
 
-/// A square and a triangle on it, moved by two bones, in three frames with their poses: everything that a
-/// format may promise to hold.
+/// A square and a triangle on it, moved by two bones, in three frames with their poses: all content that a
+/// format can list.
 fn everything() -> Document {
     let positions = vec![
         DVec3::ZERO,
@@ -105,7 +105,7 @@ fn round_trip(document: &Document, format: Format, folder: &Path) -> Document {
     read_inputs(files, &options).unwrap_or_else(|error| panic!("{format:?}: {error}"))
 }
 
-/// Formats that take a skin or frames get one of them.
+/// The document without frames, for formats that hold either a skin or frames.
 fn without_frames(document: &Document) -> Document {
     Document {
         frames: Vec::new(),
@@ -119,7 +119,7 @@ fn formats() -> impl Iterator<Item = Format> {
 }
 
 #[test]
-fn what_a_format_holds_is_there_again_and_nothing_else_is() {
+fn a_format_keeps_the_content_in_its_row_and_no_other() {
     for format in formats() {
         let all = everything();
         let written = match format.frames() {
@@ -199,7 +199,7 @@ fn a_format_holds_faces_or_is_a_point_cache() {
 }
 
 #[test]
-fn frames_are_there_again_in_every_format() {
+fn every_format_keeps_frames() {
     for format in formats() {
         let mut all = everything();
         all.skin = None;
@@ -230,7 +230,7 @@ fn frames_are_there_again_in_every_format() {
 }
 
 #[test]
-fn only_formats_that_may_be_gzipped_are() {
+fn only_formats_listed_as_gzipped_are_compressed() {
     for format in Format::ALL {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join(format!("it.{}.gz", format.extension()));

@@ -19,7 +19,7 @@ use crate::support::clients::{
     Shown, assert_valid, blender_positions, largest_distance, three_positions,
 };
 
-/// How far a player may be from us, as a share of the rest box's diagonal.
+/// Largest allowed distance between a player's positions and ours, as a share of the rest box's diagonal.
 const TOLERANCE: f64 = 1e-5;
 
 fn write_into(folder: &Path, name: &str, document: &Document) -> PathBuf {
@@ -28,9 +28,9 @@ fn write_into(folder: &Path, name: &str, document: &Document) -> PathBuf {
     path
 }
 
-/// Where every point should be: by the skin, by the frames, or at rest.
+/// The expected position of every point: from the skin, from the frames, or at rest.
 ///
-/// With `only_four`, of each vertex's weights only the four largest count, as in three.js.
+/// With `only_four`, only the four largest weights of each vertex are used, as in three.js.
 fn expected_points(document: &Document, time: f64, only_four: bool) -> Vec<DVec3> {
     if let Some(skin) = &document.skin {
         let mut skin = skin.clone();
@@ -53,7 +53,7 @@ fn expected_points(document: &Document, time: f64, only_four: bool) -> Vec<DVec3
         .collect()
 }
 
-/// The animation that a document's file has, if any.
+/// The name of the animation in a document's file, if any.
 fn clip_name(document: &Document) -> Option<&str> {
     match (&document.skin, document.frames.is_empty()) {
         (Some(_), _) => Some("bend"),

@@ -1,4 +1,4 @@
-//! Files as other programs and people have them. One binary, a module per subject: it links once.
+//! Tests of file formats. One binary with a module per subject, so that it links only once.
 
 mod affine_bones_on_animations;
 mod anim_space_on_characters;

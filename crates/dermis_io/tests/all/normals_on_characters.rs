@@ -1,4 +1,4 @@
-//! How far skinned normals are from those of the deformed faces, on real characters.
+//! Angles between skinned normals and those of the deformed faces, on real characters.
 //!
 //! Prints the table of `docs/results.md`:
 //! `cargo test -p dermis_io --test all normals_on_characters -- --nocapture`
@@ -12,7 +12,7 @@ use dermis::{Pose, Skin, TriMesh};
 
 use crate::support;
 
-/// Poses are thinned to at most this many, half of them to fit on and half to measure on.
+/// At most this many poses are used: half to fit, half held out to measure.
 const MAX_POSES: usize = 40;
 /// Poses taken from each clip of a file without meshes per frame.
 const POSES_PER_CLIP: usize = 16;
@@ -135,14 +135,14 @@ fn tangents_beat_blended_matrices_at_the_joints_of_characters() {
     // are half to nine tenths of each.
     let characters = [
         ("tube", "bpy/tube_lbs/truth.npz", [0.03, 0.03, 0.03, 0.03]),
-        // The same weights and poses: its meshes are smoothed, but the skin is not.
+        // The same weights and poses as above: its meshes are smoothed, but the skin is not.
         (
             "tube, csmooth",
             "bpy/tube_csmooth/truth.npz",
             [0.03, 0.03, 0.03, 0.03],
         ),
-        // Fingers that all hang from the root and tear apart as they turn: three numbers per
-        // bone cannot say that.
+        // All fingers are children of the root and tear apart as they turn, which three numbers per
+        // bone cannot express.
         ("hand", "bpy/hand_csmooth/truth.npz", [0.8, 0.05, 0.8, 0.12]),
         (
             "makehuman",

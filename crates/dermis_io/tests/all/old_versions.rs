@@ -1,4 +1,4 @@
-//! Files of every released version of `DERMIS_skin` load for ever, and show what they showed.
+//! Files of every released version of `DERMIS_skin` still load and give the same positions.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn version_of(path: &Path) -> u64 {
 }
 
 #[test]
-fn version_1_loads_and_moves_as_it_did() {
+fn version_1_loads_and_gives_the_same_positions() {
     let path = support::repository().join("data/dermis_skin_v1.glb");
     let document = dermis_io::read(&path).expect("version 1 stays readable");
     let record = document.record.expect("it says how it was made");
@@ -51,7 +51,7 @@ fn version_1_loads_and_moves_as_it_did() {
 }
 
 #[test]
-fn version_2_loads_and_moves_as_it_did() {
+fn version_2_loads_and_gives_the_same_positions() {
     let path = support::repository().join("data/dermis_skin_v2.glb");
     let document = dermis_io::read(&path).expect("version 2 stays readable");
     assert!(document.notes.is_empty(), "{:?}", document.notes);
@@ -89,7 +89,7 @@ fn version_2_loads_and_moves_as_it_did() {
 }
 
 #[test]
-fn version_3_loads_and_is_driven_as_it_was() {
+fn version_3_loads_and_its_drivers_give_the_same_values() {
     let path = support::repository().join("data/dermis_skin_v3.glb");
     let document = dermis_io::read(&path).expect("version 3 stays readable");
     assert!(document.notes.is_empty(), "{:?}", document.notes);
@@ -125,7 +125,7 @@ fn version_3_loads_and_is_driven_as_it_was() {
 }
 
 #[test]
-fn version_4_loads_and_places_its_proxies_as_it_did() {
+fn version_4_loads_and_its_proxies_give_the_same_positions() {
     let path = support::repository().join("data/dermis_skin_v4.glb");
     let document = dermis_io::read(&path).expect("version 4 stays readable");
     assert!(document.notes.is_empty(), "{:?}", document.notes);
@@ -136,7 +136,7 @@ fn version_4_loads_and_places_its_proxies_as_it_did() {
     let proxies = skin.pose_program.proxies().expect("it has proxies");
     assert_eq!(proxies.bones.len(), 5, "as many as were written");
 
-    // Values of the run that made the file, live and as others play it.
+    // Values of the run that made the file, computed by the pose program and played from the clip.
     let pose = skin.sample(&document.clips[0], 10.0 / 24.0);
     let live = skin.evaluate(&pose).expect("its own clip")[100];
     let mut played = skin.clone();
@@ -147,7 +147,7 @@ fn version_4_loads_and_places_its_proxies_as_it_did() {
     assert!(off < 1e-6, "vertex 100 moved to {live} and {played}");
 }
 
-/// What drives the skin of versions 3 and 4: a shape for a bent elbow under load, and one for rest.
+/// The drivers of versions 3 and 4: a shape for a bent elbow under load, and one for rest.
 fn drive(skin: &mut Skin) {
     let load = Coefficient {
         name: "load".to_owned(),
@@ -181,7 +181,7 @@ fn drive(skin: &mut Skin) {
         .expect("it fits");
 }
 
-/// Writes a file of the newest version to where `DERMIS_WRITE_VERSION` says.
+/// Writes a file of the newest version to the path in `DERMIS_WRITE_VERSION`.
 #[test]
 #[ignore = "makes a file to keep: only for a new version of the format"]
 fn make_a_file_of_this_version() {
@@ -220,7 +220,7 @@ fn make_a_file_of_this_version() {
                 rms: plain.rms_error,
                 max: plain.max_error,
             }),
-            // All that a block can say.
+            // Every field of a block.
             joints: dermis::joint::joint_statistics(set.skeleton(), &poses),
             ..SkinRecord::default()
         }),

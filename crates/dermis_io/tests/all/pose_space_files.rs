@@ -1,4 +1,4 @@
-//! Skins whose morph targets are driven by the pose survive a file with their drivers alive.
+//! Skins whose morph targets are driven by the pose keep working drivers in a file.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ fn ssd(skin: &Skin) -> SsdProgram {
     }
 }
 
-/// The tube by every kind of program; animation space and multi-weight are no linear blends.
+/// The tube as every kind of program; animation space and multi-weight are not linear blends.
 fn programs(skin: &Skin) -> Vec<VertexProgram> {
     let weighted = ssd(skin);
     let linear = weighted.to_linear(&skin.skeleton);
@@ -98,7 +98,7 @@ fn joint(bone: u16, turn: JointTurn) -> Control {
     }
 }
 
-/// Adds two sliders with shapes, one that moves nothing, and drivers of every kernel and control.
+/// Adds two sliders with shapes, one without a shape, and drivers of every kernel and control.
 fn with_drivers(mut skin: Skin) -> Skin {
     let count = skin.vertex_count() as u32;
     let first = skin.coefficients.len();
@@ -180,7 +180,7 @@ fn with_drivers(mut skin: Skin) -> Skin {
     skin
 }
 
-/// The bones at some moment of a motion that every joint takes part in.
+/// The bones at some time in a motion that moves every joint.
 fn bones_at(skin: &Skin, t: f64) -> Vec<DAffine3> {
     let turned = |(j, rest): (usize, &DAffine3)| {
         let j = j as f64;
@@ -195,7 +195,7 @@ fn bones_at(skin: &Skin, t: f64) -> Vec<DAffine3> {
     rest.iter().enumerate().map(turned).collect()
 }
 
-/// Two skins in the same poses, their sliders matched by name: the largest distance.
+/// The largest distance between two skins in the same poses, with sliders matched by name.
 fn difference(a: &Skin, b: &Skin) -> f64 {
     assert_eq!(a.vertex_count(), b.vertex_count(), "as many points");
     let mut most = 0.0f64;
@@ -216,7 +216,7 @@ fn difference(a: &Skin, b: &Skin) -> f64 {
     most
 }
 
-/// Bones by three keys, and all sliders by two: what is driven has keys between them in a file.
+/// A clip with three keys for bones and two for all sliders; a file gets further keys for driven coefficients.
 fn clip(skin: &Skin) -> Clip {
     let times = vec![0.0, 0.5, 1.0];
     let rotations = skin.skeleton.ids().map(|bone| {
@@ -306,7 +306,7 @@ fn names(skin: &Skin) -> Vec<&str> {
 }
 
 #[test]
-fn every_kind_of_skin_comes_back_with_its_drivers_alive() {
+fn drivers_work_after_a_file_for_every_kind_of_skin() {
     let (mesh, plain) = base();
     for program in programs(&plain) {
         let kind = program.name();
@@ -330,7 +330,7 @@ fn every_kind_of_skin_comes_back_with_its_drivers_alive() {
             let off = difference(given, found);
             eprintln!("{kind}, two meshes {two_meshes}: off by {off:.1e}");
             assert!(off < 4e-6, "{kind} is off by {off:.2e}");
-            // Between the keys of the clip, where baked weights are only near.
+            // Between the keys of the clip, where baked weights are only approximate.
             for time in [0.0, 0.137, 0.5, 0.713] {
                 let sampled = |skin: &Skin, clip: &Clip| skin.evaluate(&skin.sample(clip, time));
                 let a = sampled(given, &document.clips[0]).expect("it fits");
@@ -372,7 +372,7 @@ fn every_kind_of_skin_comes_back_with_its_drivers_alive() {
 }
 
 #[test]
-fn a_still_file_shows_the_default_pose_and_empty_sliders_stay() {
+fn a_still_file_shows_the_default_pose_and_sliders_without_shapes_stay() {
     let (mesh, base) = base();
     let mut document = document(&mesh, &base, true);
     document.clips.clear();
@@ -398,7 +398,7 @@ fn a_still_file_shows_the_default_pose_and_empty_sliders_stay() {
         let name = &skin.coefficients[number].name;
         assert!(seen.contains(&number), "{name} has a morph target");
     }
-    // Without drivers, what moves nothing is no morph target.
+    // Without drivers, a coefficient that moves no vertex gets no morph target.
     document
         .skin
         .as_mut()
@@ -411,7 +411,7 @@ fn a_still_file_shows_the_default_pose_and_empty_sliders_stay() {
 }
 
 #[test]
-fn drivers_that_do_not_fit_are_left_with_one_note_and_the_clips_play() {
+fn drivers_that_do_not_fit_are_left_out_with_one_note_and_the_clips_still_play() {
     let (mesh, base) = base();
     let document = document(&mesh, &base, true);
     let glb = bytes(&document);
@@ -551,7 +551,7 @@ fn two_morphs_of_a_real_file_get_a_combination() {
 }
 
 #[test]
-fn a_file_says_nothing_of_drivers_that_the_skin_does_not_have() {
+fn drivers_are_written_from_the_skin_not_from_the_record() {
     let (mesh, base) = base();
     let mut document = document(&mesh, &base, false);
     document.record = round_trip(&document).record;

@@ -68,7 +68,7 @@ fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
     pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
 }
 
-/// Two skins in poses of the bones that have to be given: the largest distance.
+/// The largest distance between two skins, in poses of the bones that a pose must give.
 fn live_difference(a: &Skin, b: &Skin) -> f64 {
     let off = (0..30).map(|k| {
         let pose = Pose::new(bones_at(a, 0.4 * f64::from(k)));
@@ -78,7 +78,7 @@ fn live_difference(a: &Skin, b: &Skin) -> f64 {
     off.fold(0.0, f64::max)
 }
 
-/// What players without a pose program show of a document, against the skin that was written.
+/// The largest distance between the written skin and the document as shown by players without a pose program.
 fn played_difference(given: &Document, back: &Document) -> f64 {
     let (skin, other) = (skin_of(given), skin_of(back));
     let mut other = other.clone();
@@ -93,7 +93,7 @@ fn played_difference(given: &Document, back: &Document) -> f64 {
 }
 
 #[test]
-fn proxies_of_many_sizes_come_back_alive() {
+fn proxies_of_many_sizes_are_still_computed_after_reading() {
     for (bones, proxies) in [(1, 1), (3, 5), (12, 60), (40, 100)] {
         let (mesh, skin) = proxy_tube(&ProxyTube {
             rings: 40,
@@ -148,13 +148,13 @@ fn a_file_with_its_buffer_beside_it_is_the_same() {
         proxies_of(&read_back(&bytes(&given))),
         "as from a GLB"
     );
-    // Without its numbers the proxies cannot be.
+    // Without the buffer the proxies cannot be read.
     std::fs::write(folder.path().join("tube.bin"), [0; 64]).expect("a scratch file");
     dermis_io::read(&path).expect_err("the buffer is too short");
 }
 
 #[test]
-fn every_vertex_program_keeps_them() {
+fn proxies_survive_with_every_vertex_program() {
     let (mesh, skin) = proxy_tube(&SIZE);
     let VertexProgram::Ssd(ssd) = &skin.program else {
         panic!("it is linear blend");
@@ -187,7 +187,7 @@ fn every_vertex_program_keeps_them() {
 }
 
 #[test]
-fn carriers_are_no_joints_and_what_is_read_is() {
+fn carriers_are_not_joints_but_bones_that_proxies_read_are() {
     let mut given = sound();
     let skin = given.skin.as_mut().expect("it has a skin");
     // No vertex is bound to the root or to bone 1; proxies read both.
@@ -232,7 +232,7 @@ fn a_still_file_shows_the_default_pose() {
     let carriers: Vec<BoneId> = (skin.skeleton.ids())
         .filter(|bone| skin.skeleton.is_carrier(*bone))
         .collect();
-    // Without a word to the proxies, which stood elsewhere by default.
+    // The default transforms of the proxies are not updated.
     skin.skeleton = Skeleton::new(bones)
         .expect("as before")
         .with_carriers(carriers);
@@ -256,7 +256,7 @@ fn a_still_file_shows_the_default_pose() {
 }
 
 #[test]
-fn clips_are_baked_by_the_writer_whatever_they_say_of_proxies() {
+fn the_writer_bakes_proxies_into_clips_over_any_keys_they_had() {
     let mut given = sound();
     let expected = bytes(&given);
     let baked = skin_of(&given).bake(&given.clips[0]).expect("fits");
@@ -272,7 +272,7 @@ fn clips_are_baked_by_the_writer_whatever_they_say_of_proxies() {
 }
 
 #[test]
-fn blocks_that_do_not_fit_are_left_with_a_note_and_the_clips_play_on() {
+fn proxies_that_do_not_fit_are_left_out_with_a_note_and_the_clips_still_play() {
     type Damage = fn(&mut Value);
     let damages: [(&str, Damage); 18] = [
         ("no joint 200", |p| p["bones"][0] = json!(200)),
@@ -298,7 +298,7 @@ fn blocks_that_do_not_fit_are_left_with_a_note_and_the_clips_play_on() {
         ("rows of stretch", |p| {
             p["patches"][1]["stretch"] = json!([]);
         }),
-        ("an offset of length 2", |p| {
+        ("a quaternion of length 2", |p| {
             p["patches"][1]["turns"][0]["offset"] = json!([0, 2, 0, 0]);
         }),
         ("expected 288 elements, found 324", |p| {
@@ -341,7 +341,7 @@ fn blocks_that_do_not_fit_are_left_with_a_note_and_the_clips_play_on() {
 }
 
 #[test]
-fn other_numbers_than_finite_ones_are_refused() {
+fn numbers_that_are_not_finite_are_refused() {
     let given = sound();
     let glb = bytes(&given);
     let json = json_of(&glb);
@@ -374,7 +374,7 @@ fn other_numbers_than_finite_ones_are_refused() {
 }
 
 #[test]
-fn a_proxy_beyond_all_numbers_is_no_clip() {
+fn a_proxy_that_overflows_cannot_be_baked_or_written() {
     let mut given = sound();
     for bone in [BoneId(0), BoneId(1)] {
         let huge = Keys {

@@ -9,7 +9,7 @@ use glam::{DMat4, DVec3};
 
 use crate::support;
 
-/// Reads a file of the data sets, and checks what holds for every one of them.
+/// Reads a file of the data sets, and makes the checks that apply to every file.
 fn read(relative: &str) -> Option<Document> {
     let path = support::data(relative)?;
     let bytes = std::fs::read(&path).expect("the file opens");
@@ -101,7 +101,7 @@ fn the_default_pose_of_the_fox_is_its_bind_pose() {
 }
 
 #[test]
-fn the_robot_is_repaired_and_says_so() {
+fn repairs_of_the_robot_are_one_note() {
     let Some(robot) = read("gltf/RobotExpressive.glb") else {
         return;
     };
@@ -158,7 +158,7 @@ fn every_kind_of_interpolation_is_read() {
 }
 
 #[test]
-fn the_alien_comes_without_its_missing_textures() {
+fn the_alien_is_read_without_its_missing_textures() {
     let Some(alien) = read("gltf/Alien/Alien.gltf") else {
         return;
     };

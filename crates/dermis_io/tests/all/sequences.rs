@@ -40,7 +40,7 @@ fn horse_poses_are_ten_frames_of_their_reference() {
 }
 
 #[test]
-fn cat_poses_start_from_their_first_mesh_when_nobody_names_the_rest() {
+fn without_a_given_rest_mesh_the_first_mesh_of_the_cat_is_the_rest() {
     let Some(folder) = support::data("cat-poses") else {
         return;
     };
@@ -56,7 +56,7 @@ fn cat_poses_start_from_their_first_mesh_when_nobody_names_the_rest() {
 }
 
 #[test]
-fn gzipped_wolves_follow_their_plain_rest() {
+fn gzipped_wolves_are_read_with_a_rest_mesh_that_is_not_gzipped() {
     let Some(folder) = support::data("gt-wolf") else {
         return;
     };
@@ -119,7 +119,7 @@ fn other_faces_are_refused_with_the_first_that_differs() {
 }
 
 #[test]
-fn a_file_of_triangles_follows_a_rest_of_quads_cut_the_same_way() {
+fn a_file_of_triangles_is_a_frame_of_a_quad_mesh_that_is_cut_the_same_way() {
     let quad = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
     let cut = "v 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\nf 1 2 3\nf 1 3 4\n";
     let folder = scratch(&[("a.obj", quad), ("b.obj", cut)]);
@@ -190,7 +190,7 @@ fn archives_with_the_same_bones_join_and_keep_their_poses() {
     assert_eq!(
         frame_names(&with_rest),
         ["still"],
-        "only what was asked for"
+        "the rest mesh's own frames are left out"
     );
     assert!(
         with_rest.notes.iter().any(|n| n.contains("40 frames")),
@@ -204,7 +204,7 @@ fn archives_with_the_same_bones_join_and_keep_their_poses() {
 }
 
 #[test]
-fn one_file_alone_is_read_as_it_is() {
+fn a_single_file_is_read_as_one_mesh_not_as_a_sequence() {
     let folder = scratch(&[("a.obj", TRIANGLES)]);
     let options = SequenceOptions::default();
     for input in ["a.obj", "*.obj", "?.obj"] {

@@ -1,4 +1,4 @@
-//! Real sets are shapes of their meshes, and the same sets made wrong are not: no false alarm, none missed.
+//! The check that frames are shapes of their mesh accepts all real sets, and refuses the same sets with errors put in.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use glam::{DQuat, DVec3};
 
 use crate::support;
 
-/// Sequences, and the rest mesh of those that do not hold it themselves.
+/// Sequences, each with its rest mesh where that is a separate file.
 const SETS: [(&str, Option<&str>); 16] = [
     ("bpy/hand_csmooth/truth.npz", None),
     ("bpy/makehuman_bulge/truth.npz", None),
@@ -59,7 +59,7 @@ fn shuffled(points: &[DVec3]) -> Vec<DVec3> {
 }
 
 #[test]
-fn no_real_set_is_refused_and_every_one_made_wrong_is() {
+fn real_sets_are_accepted_and_reordered_or_scaled_ones_refused() {
     for (name, rest) in SETS {
         let Some(document) = read(name, rest) else {
             continue;
@@ -83,7 +83,7 @@ fn no_real_set_is_refused_and_every_one_made_wrong_is() {
     }
 }
 
-/// Clips of skinned files, against what is drawn at rest.
+/// Clips of skinned files, against the rest mesh.
 #[test]
 fn no_clip_of_a_skinned_file_is_refused() {
     for name in [

@@ -1,4 +1,4 @@
-//! Whole documents subdivided: what is drawn, what is kept, what is left out.
+//! Whole documents subdivided: the drawn mesh, and which content is kept or left out.
 
 use dermis::fit::plain_fallback;
 use dermis::mesh::{Ball, DrawMesh, DrawPart};
@@ -88,7 +88,7 @@ fn copies(document: &Document) -> Vec<usize> {
 }
 
 #[test]
-fn split_normals_tear_neither_uvs_nor_the_surface() {
+fn split_normals_do_not_open_seams_in_uvs_or_the_surface() {
     for scheme in [Scheme::Loop, Scheme::CatmullClark] {
         let fine = grid().subdivided(&levels(scheme, 2)).expect("a grid");
         let document = fine.document;
@@ -170,7 +170,7 @@ fn split_normals_can_be_creases() {
 }
 
 #[test]
-fn linear_uvs_stay_in_the_middles() {
+fn with_linear_uvs_new_uvs_are_midpoints() {
     let mut options = levels(Scheme::Loop, 1);
     options.uv = AttributeRule::Linear;
     let document = grid().subdivided(&options).expect("a grid").document;
@@ -180,7 +180,7 @@ fn linear_uvs_stay_in_the_middles() {
     }
 }
 
-/// A tube bends and has a shape that bones blend: exact in memory, and after a file.
+/// A tube that bends, with a shape that bones blend: exact in memory, and after a file.
 #[test]
 fn morph_targets_are_exact_also_in_files() {
     let tube = tube(&TubeOptions {
@@ -272,7 +272,7 @@ fn morph_targets_are_exact_also_in_files() {
 }
 
 #[test]
-fn spheres_still_hold_and_parts_that_touch_share_one() {
+fn spheres_still_hold_and_parts_that_share_points_get_the_sphere_of_the_whole() {
     let mut document = grid();
     let ball = |x: f64| Ball {
         center: DVec3::new(x, 1.0, 0.0),
@@ -305,7 +305,7 @@ fn spheres_still_hold_and_parts_that_touch_share_one() {
 }
 
 #[test]
-fn what_is_no_mesh_is_refused_and_what_is_dirty_is_not() {
+fn inconsistent_documents_are_refused_and_degenerate_triangles_are_not() {
     let nothing = Document::default().subdivided(&levels(Scheme::Loop, 1));
     assert_eq!(
         nothing.expect_err("no face"),
@@ -322,7 +322,7 @@ fn what_is_no_mesh_is_refused_and_what_is_dirty_is_not() {
         .expect_err("three of nine");
     let text = "frame short: expected 9 positions, found 3";
     assert_eq!(error.to_string(), text, "both numbers");
-    // Documents that disagree with themselves.
+    // Inconsistent documents.
     type Damage = fn(&mut DrawPart);
     let damages: [(Damage, &str); 3] = [
         (
@@ -368,7 +368,7 @@ fn what_is_no_mesh_is_refused_and_what_is_dirty_is_not() {
             fine.document
                 .notes
                 .iter()
-                .any(|note| note.contains("named twice")),
+                .any(|note| note.contains("two corners are the same point")),
             "{scheme:?}: {:?}",
             fine.document.notes
         );

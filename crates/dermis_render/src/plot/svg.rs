@@ -53,7 +53,7 @@ impl Frame {
     }
 }
 
-/// The text of a chart, growing.
+/// The text of a chart under construction.
 pub(super) struct Svg {
     text: String,
     clip: String,

@@ -1,4 +1,4 @@
-//! Charts are read back as XML and looked at.
+//! Charts are parsed as XML and checked.
 
 use roxmltree::{Document, Node};
 
@@ -64,7 +64,7 @@ fn hostile_text_is_escaped_everywhere() {
         !document
             .descendants()
             .any(|node| node.has_tag_name("script")),
-        "no element was smuggled in"
+        "the text adds no element"
     );
     let tooltip = drawn(&document, "circle")[0]
         .first_element_child()
@@ -128,7 +128,7 @@ fn equal_factors_are_equally_far_apart_on_a_log_axis() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_left_out_and_breaks_the_line() {
+fn a_point_that_cannot_be_shown_is_left_out_and_breaks_the_line() {
     let values = [1.0, 2.0, f64::NAN, 3.0, 0.0, 4.0, -1.0, f64::INFINITY];
     let points = values
         .iter()

@@ -1,8 +1,8 @@
 //! A soft shadow on the floor, where surfaces come near it.
 //!
-//! This is what a cloudy sky does, made cheap: the scene seen from below is entered into a few square maps,
-//! one per range of heights, and each map is blurred by about its height. Low things give a dark, tight
-//! shadow and high ones a faint, wide one. It is one lookup per background pixel.
+//! A cheap imitation of the light of a cloudy sky: the scene seen from below is drawn into a few square maps,
+//! one per range of heights, and each map is blurred by about its height. Low parts give a dark, tight
+//! shadow and high parts a faint, wide one. Each background pixel costs one lookup.
 
 use glam::{DVec3, Vec3};
 
@@ -69,7 +69,7 @@ impl Shadow {
         Some(shadow)
     }
 
-    /// How dark the floor is where a ray meets it: 0 for no shadow, and where it never does.
+    /// Darkness of the floor where a ray meets it; 0 without shadow, and for a ray that misses the floor.
     pub(super) fn darkness(&self, origin: DVec3, direction: DVec3) -> f32 {
         let fall = direction.dot(self.up);
         let t = (self.height - origin.dot(self.up)) / fall;

@@ -212,7 +212,7 @@ impl Lights {
     }
 }
 
-/// Rolls off towards white instead of clipping; also keeps single fragments from outshining their pixel.
+/// Rolls off towards white instead of clipping; also keeps one bright fragment from dominating its pixel.
 fn shoulder(light: f32) -> f32 {
     const KNEE: f32 = 0.80;
     if light <= KNEE {

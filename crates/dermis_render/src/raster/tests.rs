@@ -405,7 +405,7 @@ fn broken_positions_hide_only_their_triangles() {
     );
     assert!(good == with_nan, "the good triangle is drawn as before");
 
-    // Whatever else is in there, no camera and no paint may panic.
+    // No camera and no paint may panic on broken positions.
     let all: Vec<[u32; 3]> = (0..13)
         .flat_map(|a| (0..13).map(move |b| [a, b, (a + b) % 13]))
         .collect();

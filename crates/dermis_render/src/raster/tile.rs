@@ -1,4 +1,4 @@
-//! One square of the picture: which triangle is nearest at each sample, and what colour that makes each
+//! One square of the picture: finds the nearest triangle at each sample, and from these the colour of each
 //! pixel.
 //!
 //! Edge functions are integers. Corners lie within 2¹⁴ pixels, so a corner difference is below 2²² subpixels
@@ -84,7 +84,7 @@ impl Tile {
         }
     }
 
-    /// Forgets everything and moves to another place of the picture.
+    /// Clears all samples and moves to another place of the picture.
     pub(super) fn clear(&mut self, column: usize, row: usize) {
         self.origin = [(column * TILE) as i32, (row * TILE) as i32];
         for (i, touched) in self.touched.iter_mut().enumerate() {
@@ -95,7 +95,7 @@ impl Tile {
         }
     }
 
-    /// Enters a triangle wherever it is nearer than what is there; of equals the earlier stays.
+    /// Draws a triangle at every sample where it is nearer than the one there; at equal depth the earlier one stays.
     pub(super) fn draw(&mut self, triangle: &GridTriangle) {
         let [x0, x1] = self.pixel_range(triangle, 0);
         let [y0, y1] = self.pixel_range(triangle, 1);

@@ -14,7 +14,7 @@ struct Set<V> {
     values: Vec<V>,
 }
 
-/// The parts of the last level, and what was left out.
+/// The parts of the last level, and notes about attributes that were left out.
 pub(super) fn draw(
     document: &Document,
     faces: &Faces,
@@ -23,7 +23,7 @@ pub(super) fn draw(
     rule: AttributeRule,
 ) -> Result<(DrawMesh, Vec<String>), SubdivisionError> {
     let Some(drawn) = &faces.drawn else {
-        // The writer draws what it is given.
+        // Without a drawn form, the writer makes one from the mesh.
         return Ok((document.draw.clone(), Vec::new()));
     };
     let parts = &document.draw.parts;
@@ -51,7 +51,7 @@ pub(super) fn draw(
             subdivided_set(subdivision, &of_corner, rule, to_value)
         })
         .collect::<Result<Vec<_>, _>>()?;
-    // Hard edges need normals even where the file leaves them to the player.
+    // Hard edges need normals even if the file had none.
     let has_normals = parts.iter().any(|part| !part.normals.is_empty()) || faces.crease_count > 0;
     let normals = match has_normals {
         true => Some(subdivision.finest().corner_normals(positions)?),
@@ -77,7 +77,7 @@ pub(super) fn draw(
     }
     let finer =
         (parts.iter().zip(&faces_of_part)).map(|(part, faces)| match part.triangles.is_empty() {
-            // Points that are drawn as such stay so.
+            // Parts that draw single points keep them.
             true => part.clone(),
             false => looks.part(part, faces, subdivision),
         });
@@ -89,7 +89,7 @@ pub(super) fn draw(
     ))
 }
 
-/// What cannot be averaged.
+/// Notes about attributes that cannot be averaged.
 fn left_out(parts: &[DrawPart]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut names: Vec<&str> = (parts.iter().flat_map(|part| &part.custom))
@@ -138,7 +138,7 @@ where
     })
 }
 
-/// All that tells the copies of a point apart.
+/// The attributes in which drawn copies of a point can differ.
 struct Looks {
     normals: Option<Set<DVec3>>,
     uvs: Vec<Set<DVec2>>,
@@ -154,7 +154,7 @@ impl Looks {
         normals.chain(uvs).chain(colors)
     }
 
-    /// One part of the last level: each point once for every look that it has.
+    /// One part of the last level: each point once for every different set of attributes.
     fn part(&self, part: &DrawPart, faces: &[u32], subdivision: &Subdivision) -> DrawPart {
         const NONE: u32 = u32::MAX;
         let finest = subdivision.finest();

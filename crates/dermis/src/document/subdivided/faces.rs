@@ -8,10 +8,10 @@ use super::SubdivideOptions;
 use super::counted;
 use crate::document::{Document, DocumentError};
 
-/// Faces with more corners are cut into triangles: every new point of a face would be a sum of them all.
+/// Faces with more corners are cut into triangles: each new point of a face would be a sum over all its corners.
 const MOST_CORNERS: usize = 64;
 
-/// Where a corner is drawn, and in which part.
+/// The drawn vertex of a corner, and its part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Drawn {
     pub(super) part: u32,
@@ -21,7 +21,7 @@ pub(super) struct Drawn {
 /// The faces that are subdivided.
 pub(super) struct Faces {
     pub(super) cage: Cage,
-    /// Where each corner is drawn; `None` for a document that leaves drawing to the writer.
+    /// The drawn vertex of each corner; `None` for a document without a drawn form, for which the writer makes one.
     pub(super) drawn: Option<Vec<Drawn>>,
     pub(super) crease_count: usize,
     pub(super) notes: Vec<String>,
@@ -77,7 +77,7 @@ impl Faces {
                 let left = total - corners.points.len();
                 if left > 0 {
                     let what = counted(left, "triangle", "triangles");
-                    notes.push(format!("{what} left out: a point is named twice"));
+                    notes.push(format!("{what} left out: two corners are the same point"));
                 }
                 corners
             }
@@ -191,7 +191,7 @@ impl Faces {
     }
 }
 
-/// Documents made by hand can disagree with themselves; after this, everything may be indexed.
+/// Refuses inconsistent documents, which can be made by hand; after this check, code may index freely.
 fn check(draw: &DrawMesh, point_count: usize) -> Result<(), MeshError> {
     let in_range = |what, face, vertex: u32, vertex_count: usize| {
         let error = MeshError::VertexOutOfRange {
@@ -250,7 +250,7 @@ fn is_sound(corners: &[(u32, Drawn)]) -> bool {
     points.len() >= 3 && points.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// Polygons with the drawn vertices of their triangles, and what triangles are left.
+/// Polygons with the drawn vertices of their triangles, and the triangles that belong to no polygon.
 fn with_polygons(polygons: &Polygons, triangles: Vec<[(u32, Drawn); 3]>) -> Corners {
     let key = |points: [u32; 3]| {
         let least = (0..3).min_by_key(|&k| points[k]).unwrap_or(0);
@@ -261,7 +261,7 @@ fn with_polygons(polygons: &Polygons, triangles: Vec<[(u32, Drawn); 3]>) -> Corn
         .collect();
     by_key.sort_unstable();
     let mut is_used = vec![false; triangles.len()];
-    // The first triangle with these points that no polygon has yet.
+    // The first triangle with these points that is not part of a polygon yet.
     let mut find = |points: [u32; 3]| {
         let wanted = key(points);
         let start = by_key.partition_point(|(key, _)| *key < wanted);
@@ -294,7 +294,7 @@ fn with_polygons(polygons: &Polygons, triangles: Vec<[(u32, Drawn); 3]>) -> Corn
     corners
 }
 
-/// The corners of a polygon, when all its triangles are there and agree about them.
+/// The drawn corners of a polygon, when all its triangles are drawn and agree on them.
 fn whole(
     face: &[u32],
     own: &[usize],
@@ -316,7 +316,7 @@ fn whole(
     (is_sound(&corners) && corners.iter().all(|corner| corner.1.part == part)).then_some(corners)
 }
 
-/// What is seen of a drawn vertex but its normal, as bits.
+/// The attributes of a drawn vertex except its normal, as bits.
 fn look(draw: &DrawMesh, at: Drawn) -> (u32, Vec<u32>) {
     let part = &draw.parts[at.part as usize];
     let v = at.vertex as usize;

@@ -22,7 +22,7 @@ use faces::Faces;
 pub struct SubdivideOptions {
     /// Scheme, levels, corners, limit.
     pub subdivision: SubdivisionOptions,
-    /// Edges of the rest mesh whose faces meet at more than this are creases, in radians; none by default.
+    /// Edges of the rest mesh whose faces meet at more than this angle, in radians, are creases; no creases by default.
     pub crease_angle_rad: Option<f64>,
     /// Whether edges along which the file splits normals are creases. Default false.
     pub crease_normals: bool,
@@ -30,7 +30,7 @@ pub struct SubdivideOptions {
     pub crease_sharpness: f64,
     /// How UVs and colours follow the points.
     pub uv: AttributeRule,
-    /// Whether Catmull-Clark takes pairs of triangles for the quads that they were, in files without quads.
+    /// Whether Catmull-Clark joins pairs of triangles to quads, in files without quads.
     pub join_triangles: Option<QuadOptions>,
 }
 
@@ -47,15 +47,15 @@ impl Default for SubdivideOptions {
     }
 }
 
-/// A document of more points.
+/// A document after subdivision.
 #[derive(Debug, Clone)]
 pub struct Subdivided {
     /// The document, still without the linear blend stand-in that glTF files of its skin need.
     pub document: Document,
-    /// What morph targets do to that stand-in, where those of the skin are no displacements of the rest shape:
-    /// the subdivided displacements of the given skin. The two agree in the rest pose.
+    /// The stand-in's morph targets, where the skin's own are not displacements of the rest shape: the subdivided
+    /// displacements of the given skin. The two agree in the rest pose.
     pub plain_shapes: Vec<Correction<DVec3>>,
-    /// What came in, and each level.
+    /// Sizes of the given document and of each level.
     pub levels: Vec<LevelFacts>,
     /// How many edges are creases.
     pub crease_count: usize,
@@ -67,13 +67,13 @@ pub struct Subdivided {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LevelFacts {
-    /// 0 for what came in.
+    /// 0 for the given document.
     pub level: usize,
     /// Points, each once.
     pub points: usize,
     /// Triangles that are drawn.
     pub triangles: usize,
-    /// What the skin costs, where there is one.
+    /// The cost of the skin, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
@@ -81,13 +81,13 @@ pub struct LevelFacts {
 impl Document {
     /// The document with every face cut into smaller ones, and its points on a smoother surface.
     ///
-    /// The skin shows in every pose what subdividing the posed mesh would show; clips, bones, drivers,
+    /// In every pose the skin looks like the subdivided posed mesh; clips, bones, drivers,
     /// materials, statistics and limits stay. Spheres stay, too: no weight of a scheme is negative, so that
     /// new points lie between old ones in every pose. Parts that share points with others get the sphere of
     /// the whole, because their points follow those of their neighbours.
     ///
-    /// Normals are made anew where there were some. Tangents and attributes that only the file's maker
-    /// understands are left out, with a note; so are measures of the fit.
+    /// Normals are computed again if the document had some. Tangents and custom attributes are left out, with a
+    /// note; so are measures of the fit.
     ///
     /// # Errors
     /// A [`DocumentError`].
@@ -161,7 +161,7 @@ impl Document {
         })
     }
 
-    /// The skin level after level, and what each costs.
+    /// Subdivides the skin level by level and records the cost of each.
     fn subdivided_skin(
         &self,
         subdivision: &Subdivision,
@@ -171,7 +171,7 @@ impl Document {
         let mut stencils = subdivision.stencils().iter();
         let cages = subdivision.cages();
         for (level, cage) in cages.iter().enumerate() {
-            // Going to the limit belongs to the last level.
+            // Points are moved to the limit surface in the last level only.
             let count = match level {
                 0 => 0,
                 _ if level + 1 == cages.len() => stencils.len(),
@@ -191,7 +191,7 @@ impl Document {
     }
 }
 
-/// A displacement of the rest shape as one of the finer shape.
+/// A displacement of the rest shape, subdivided to one of the finer shape.
 fn finer_shape(shape: &Correction<DVec3>, subdivision: &Subdivision) -> Correction<DVec3> {
     let mut moved = vec![DVec3::ZERO; subdivision.cages()[0].point_count()];
     for delta in &shape.deltas {
@@ -205,7 +205,7 @@ fn finer_shape(shape: &Correction<DVec3>, subdivision: &Subdivision) -> Correcti
 }
 
 impl Faces {
-    /// Spheres that hold the finer parts.
+    /// Bounding spheres of the finer parts.
     fn bounds(&self, bounds: &BoundsRecord, draw: &crate::mesh::DrawMesh) -> BoundsRecord {
         let shared = self.parts_that_share_points(draw);
         let mut bounds = bounds.clone();

@@ -1,14 +1,14 @@
-//! Drivers as the `DERMIS_skin` extension has them: by the names of morph targets.
+//! Drivers as stored in the `DERMIS_skin` extension: by the names of morph targets.
 //!
-//! A skin numbers its coefficients. In a file, each mesh has morph targets of its own, and the same
-//! coefficient has another number in each, or none; names stay.
+//! A skin numbers its coefficients. In a file, each mesh has morph targets of its own, so one
+//! coefficient may have a different number in each mesh, or none; its name is the same in all.
 
 use dermis::Skin;
 use dermis::pose_space::{Center, Control, Driver, JointTurn, Kernel};
 use dermis::rig::BoneId;
 use serde::{Deserialize, Serialize};
 
-/// Smooth functions of a pose that set the weights of morph targets: a [`Driver`] by names.
+/// A [`Driver`] by names: smooth functions of a pose that set the weights of morph targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::gltf) struct DriverRecord {
@@ -16,11 +16,11 @@ pub(in crate::gltf) struct DriverRecord {
     pub name: String,
     /// Names of the morph targets that it drives, one per row of `weights`.
     pub outputs: Vec<String>,
-    /// What the pose space is spanned by.
+    /// The controls that span the pose space.
     pub controls: Vec<ControlRecord>,
     /// The shape of the bumps.
     pub kernel: Kernel,
-    /// Where they stand.
+    /// The centers of the bumps.
     pub centers: Vec<Center>,
     /// One row per output, one number per center.
     pub weights: Vec<Vec<f64>>,
@@ -37,7 +37,7 @@ pub(in crate::gltf) enum ControlRecord {
     Joint {
         /// The bone below the joint.
         bone: BoneId,
-        /// What of its turn counts.
+        /// Which part of its rotation is used.
         #[serde(flatten)]
         turn: JointTurn,
     },
@@ -75,9 +75,9 @@ impl DriverRecord {
         skin.pose_program.drivers.iter().map(record).collect()
     }
 
-    /// The driver, its sliders numbered by a function; the error is a name without a number.
+    /// The driver, with slider names turned into numbers by a function; the error is a name that has no number.
     ///
-    /// Nothing else is checked: see [`Driver::check`].
+    /// Only names are checked; [`Driver::check`] does the rest.
     pub(crate) fn to_driver(
         &self,
         coefficient: impl Fn(&str) -> Option<usize>,
@@ -103,7 +103,7 @@ impl DriverRecord {
         })
     }
 
-    /// Every bone that it reads.
+    /// Every bone whose rotation the driver reads.
     pub(crate) fn bones_mut(&mut self) -> impl Iterator<Item = &mut BoneId> {
         (self.controls.iter_mut()).filter_map(|control| match control {
             ControlRecord::Joint { bone, .. } => Some(bone),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn names_become_numbers_or_are_named() {
+    fn names_become_numbers_and_an_unknown_name_is_the_error() {
         let record = record();
         let driver = record.to_driver(|name| (name == "load").then_some(7));
         let driver = driver.expect("it is known");

@@ -20,7 +20,7 @@ pub(super) use proxy_record::ProxyRecord;
 
 use crate::SkinRecord;
 
-/// What the block on the first glTF skin says.
+/// The block on the first glTF skin.
 ///
 /// It is never required, and is versioned: a reader takes every version up to its own [`SkinBlock::VERSION`]. In
 /// the file bones are numbered as in the `joints` of the glTF skin; reading and writing translate.
@@ -40,10 +40,10 @@ pub(super) struct SkinBlock {
     /// Bones that follow one joint each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) derived: Vec<DerivedBone>,
-    /// What places the last bones from the others.
+    /// Proxy bones, which predictors compute from the other bones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) proxies: Option<ProxyRecord>,
-    /// What sets morph targets from the pose.
+    /// Functions of the pose that set morph targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) drivers: Vec<DriverRecord>,
 }
@@ -113,8 +113,8 @@ mod tests {
         assert_eq!(block.program, ProgramKind::Ssd, "the only kind it had");
         assert!(
             block.derived.is_empty() && block.drivers.is_empty() && block.record.joints.is_empty(),
-            "nothing else was known"
+            "all other fields are empty"
         );
-        assert_eq!(block.proxies, None, "nor what came later");
+        assert_eq!(block.proxies, None, "version 1 had no proxies");
     }
 }

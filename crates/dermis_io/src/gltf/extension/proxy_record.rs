@@ -1,18 +1,18 @@
-//! Proxy bones as the `DERMIS_skin` extension has them: predictors as JSON, large matrices as binary.
+//! Proxy bones as stored in the `DERMIS_skin` extension: predictors as JSON, large matrices as binary.
 
 use dermis::rig::{BoneId, JointReading, PatchPredictor, ProxyBones};
 use serde::{Deserialize, Serialize};
 
-/// How far from 1 the length of a quaternion may be that a file gives.
+/// How far from 1 the length of a quaternion in a file may be.
 const LENGTH_TOLERANCE: f64 = 1e-6;
 
 /// [`ProxyBones`] without the numbers of their two matrices, which are in the file's buffer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::gltf) struct ProxyRecord {
-    /// The bones that are placed, in order.
+    /// The proxy bones, in order.
     pub bones: Vec<BoneId>,
-    /// The joints whose turns are read.
+    /// The joints whose rotations are the input.
     pub joints: Vec<JointReading>,
     /// How patches of skin move.
     pub patches: Vec<PatchPredictor>,
@@ -46,7 +46,7 @@ impl ProxyRecord {
 
     /// The proxies, given the numbers of both matrices.
     ///
-    /// Nothing is checked but what a skin takes for granted: see [`ProxyBones::check`].
+    /// Checks only that quaternions have unit length; [`ProxyBones::check`] does the rest.
     pub(crate) fn to_proxies(
         &self,
         from_patches: Vec<f64>,
@@ -55,11 +55,11 @@ impl ProxyRecord {
         for (l, patch) in self.patches.iter().enumerate() {
             for turn in &patch.turns {
                 let length = turn.offset.length();
-                // NaN is not within either.
+                // Written so that NaN fails, too.
                 let is_unit = (length - 1.0).abs() <= LENGTH_TOLERANCE;
                 if !is_unit {
                     return Err(format!(
-                        "a turn of patch {l} has an offset of length {length}, expected 1"
+                        "a rotation of patch {l} has a quaternion of length {length}, expected 1"
                     ));
                 }
             }
@@ -74,7 +74,7 @@ impl ProxyRecord {
         })
     }
 
-    /// Every bone that it names.
+    /// Every bone that the record names.
     pub(crate) fn bones_mut(&mut self) -> impl Iterator<Item = &mut BoneId> {
         let frames = self.patches.iter_mut().flat_map(|p| &mut p.frame);
         let frames = frames.map(|(bone, _)| bone);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_scales_is_no_turn() {
+    fn a_rotation_that_is_not_of_unit_length_is_refused() {
         let mut record = record();
         assert!(
             record.to_proxies(Vec::new(), Vec::new()).is_ok(),
@@ -157,7 +157,7 @@ mod tests {
         record.patches[0].turns[0].offset = DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0);
         let why = record.to_proxies(Vec::new(), Vec::new());
         let why = why.expect_err("too long");
-        assert!(why.contains("a turn of patch 0"), "{why}");
+        assert!(why.contains("a rotation of patch 0"), "{why}");
     }
 
     #[test]

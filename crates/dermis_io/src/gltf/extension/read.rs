@@ -1,4 +1,4 @@
-//! The `DERMIS_skin` block, and what it and the skin must agree on.
+//! Reading the `DERMIS_skin` block, and checking that it agrees with the skin.
 
 use dermis::rig::DerivedBone;
 use dermis::skin::{PlacedBones, Skin, SsdProgram, VertexProgram};
@@ -12,16 +12,16 @@ use crate::Fault;
 use crate::gltf::read::accessor::Accessors;
 use crate::gltf::read::schema::Schema;
 
-/// How far, on average and as a share of the diagonal, an exact model may rest from the plain one.
+/// Largest mean distance, as a share of the diagonal, between the rest positions of the exact and the plain model.
 ///
 /// The stand-in is fitted to the exact model and rests within a few hundredths of it. Where joints
 /// were renumbered, or rest positions moved to other units, the two are as far apart as the bones.
 const MOST_APART: f64 = 0.1;
 
-/// What the `DERMIS_skin` extension of the first skin says, when this version understands it.
+/// The `DERMIS_skin` extension of the first skin; `None` when it is absent or this version cannot read it.
 ///
-/// `bones` are the bones of that skin's joints: the block counts joints, the result bones. Its drivers
-/// still count joints, until [`apply`].
+/// `bones` are the bones of that skin's joints: the block numbers joints, the result numbers bones. Its drivers
+/// keep joint numbers until [`apply`].
 pub(in crate::gltf) fn read(
     schema: &Schema,
     bones: &[BoneId],
@@ -80,7 +80,7 @@ pub(in crate::gltf) fn read(
         None => None,
         Some(Ok(proxies)) => Some(proxies),
         Some(Err(joint)) => {
-            notes.push(left_proxies(&format!("there is no joint {joint}")));
+            notes.push(proxies_left_out(&format!("there is no joint {joint}")));
             None
         }
     };
@@ -88,15 +88,15 @@ pub(in crate::gltf) fn read(
     Some(found)
 }
 
-/// The note about proxy bones that the skin cannot have.
-fn left_proxies(why: &str) -> String {
+/// The note about proxy bones that do not fit the skin.
+fn proxies_left_out(why: &str) -> String {
     format!(
         "the proxy bones of the {} block are not computed, because {why}: only the clips move them",
         SkinBlock::EXTENSION
     )
 }
 
-/// Whether an exact model rests where its plain stand-in does; where not, a note says so.
+/// Whether an exact model and its plain stand-in have the same rest positions; adds a note if not.
 pub(in crate::gltf) fn agrees_at_rest(
     exact: &VertexProgram,
     plain: &SsdProgram,
@@ -136,20 +136,20 @@ pub(in crate::gltf) fn agrees_at_rest(
     let pairs = resting.iter().zip(&plain.rest_positions);
     let total: f64 = pairs.map(|(a, b)| a.distance(*b)).sum();
     let apart = total / count.max(1) as f64 / low.distance(high);
-    // A mesh without extent, or bones without an inverse, cannot tell.
+    // A mesh without extent, or bones without an inverse, allow no comparison.
     if count == 0 || !apart.is_finite() || apart <= MOST_APART {
         return true;
     }
     notes.push(format!(
-        "the plain weights were read instead of {}: at rest it is {:.0}% of the diagonal away from them, as \
-         when another program has renumbered the joints",
+        "the plain weights were read instead of {}: at rest it is {:.0}% of the diagonal away from them; \
+         another program may have renumbered the joints",
         exact.name(),
         100.0 * apart
     ));
     false
 }
 
-/// Gives the skin the bones that the block says it places.
+/// Gives the skin the derived bones or proxies of the block.
 pub(in crate::gltf) fn apply(
     block: &SkinBlock,
     mut skin: Skin,
@@ -179,7 +179,7 @@ pub(in crate::gltf) fn apply(
     if let Some(given) = &block.proxies {
         match proxies::restore(given, &skin, accessors) {
             Ok(restored) => skin = skin.with_proxies(restored)?,
-            Err(why) => notes.push(left_proxies(&why)),
+            Err(why) => notes.push(proxies_left_out(&why)),
         }
     }
     Ok(skin)

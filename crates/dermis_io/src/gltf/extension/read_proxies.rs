@@ -7,7 +7,7 @@ use super::ProxyRecord;
 use crate::Fault;
 use crate::gltf::read::accessor::{Accessors, Count};
 
-/// The record with bones in the place of joints; the error is a joint that is not there.
+/// The record with joint numbers turned into bones; the error is a joint that does not exist.
 pub(super) fn with_bones(mut record: ProxyRecord, bones: &[BoneId]) -> Result<ProxyRecord, u16> {
     for joint in record.bones_mut() {
         *joint = *bones.get(joint.index()).ok_or(joint.0)?;
@@ -22,7 +22,7 @@ pub(super) fn restore(
     accessors: &Accessors<'_>,
 ) -> Result<ProxyBones, String> {
     if !skin.pose_program.derived().is_empty() {
-        return Err("there are derived bones, too".to_owned());
+        return Err("the skin also has derived bones".to_owned());
     }
     let Some([c1, c2]) = record.matrix_sizes() else {
         return Err("their matrices are too large".to_owned());

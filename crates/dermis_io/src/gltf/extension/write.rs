@@ -1,4 +1,4 @@
-//! The block that a skin's file gets.
+//! Making the block for a skin.
 
 use dermis::{BoneId, Skin};
 
@@ -10,9 +10,9 @@ use crate::{Fault, SkinRecord};
 
 pub(in crate::gltf) use super::write_proxies::with_placed_proxies;
 
-/// What is known of a skin's making, with what the skin itself says; large matrices go to the file's buffer.
+/// The block for a skin and the record of how it was made; large matrices go to the file's buffer.
 ///
-/// `None` for a linear blend skin of which nothing is known.
+/// `None` for a linear blend skin without a record.
 pub(in crate::gltf) fn add_block(
     builder: &mut Builder,
     skin: &Skin,

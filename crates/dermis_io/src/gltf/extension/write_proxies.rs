@@ -11,9 +11,9 @@ use crate::Fault;
 use crate::gltf::write::builder::{Builder, Use};
 use crate::gltf::write::rig::Joints;
 
-/// The skin, its proxies checked and, by default, where the pose program places them.
+/// The skin with its proxies checked, and with their default transforms computed by the pose program.
 ///
-/// Its own constructor does both; the fields may have changed since.
+/// The skin's constructor does both, but the fields may have changed since.
 pub(in crate::gltf) fn with_placed_proxies(skin: &Skin) -> Result<Cow<'_, Skin>, Fault> {
     let Some(proxies) = skin.pose_program.proxies() else {
         return Ok(Cow::Borrowed(skin));
@@ -23,7 +23,7 @@ pub(in crate::gltf) fn with_placed_proxies(skin: &Skin) -> Result<Cow<'_, Skin>,
     Ok(Cow::Owned(without.with_proxies(proxies.clone())?))
 }
 
-/// Adds the matrices of proxies, and returns what the block says of them, bones by their joints.
+/// Adds the matrices of proxies, and returns their record for the block, with bones as joint numbers.
 pub(in crate::gltf) fn add_proxies(
     builder: &mut Builder,
     proxies: &ProxyBones,

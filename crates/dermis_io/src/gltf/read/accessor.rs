@@ -6,19 +6,19 @@ use super::container::{Bytes, Container};
 use super::schema::{self, Accessor, Schema};
 use crate::Fault;
 
-/// How many numbers all accessors of a file of so many bytes may unfold to.
+/// The most numbers that all accessors of a file of so many bytes may decode to.
 ///
-/// A few kilobytes of JSON can name one accessor thousands of times, so that each accessor fits its
-/// bytes does not bound what is allocated; this does. Scenes do repeat a mesh, so a file may unfold
-/// to a million vertices of 16 numbers and 64 times its bytes on top, but past 8 million such
-/// vertices only to what is really there.
+/// A few kilobytes of JSON can name one accessor thousands of times, so checking each accessor against its
+/// bytes does not bound the memory; this limit does. Scenes do repeat a mesh, so a file may decode
+/// to a million vertices of 16 numbers plus 64 times its bytes, but beyond 8 million such
+/// vertices only to as many numbers as it really holds.
 fn most_numbers(byte_count: u64) -> usize {
     let bytes = usize::try_from(byte_count).unwrap_or(usize::MAX);
     let repeated = bytes.saturating_mul(64).saturating_add(1 << 24);
     repeated.min(bytes.saturating_mul(2).max(1 << 27))
 }
 
-/// What reading an accessor costs at least, so that empty ones cannot be read for ever.
+/// The least cost counted for reading an accessor, so that empty ones cannot be read for ever.
 const LEAST_COST: usize = 16;
 
 /// How a component is stored.
@@ -35,13 +35,13 @@ pub(in crate::gltf) enum Component {
 /// How many elements an accessor must have.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::gltf) enum Count {
-    /// Any number, but backed by bytes: this accessor decides how large others may be.
+    /// Any number, but all backed by bytes: this accessor decides how large others may be.
     Backed,
     /// As many as another list has.
     Exactly(usize),
-    /// So many, and backed by bytes: the number is a claim of the file, too.
+    /// Exactly so many, all backed by bytes, because the number itself comes from the file.
     ExactlyBacked(usize),
-    /// The first so many are wanted.
+    /// At least so many; only these are read.
     AtLeast(usize),
 }
 
@@ -130,7 +130,7 @@ impl Component {
         }
     }
 
-    /// One whole number; signed and real components have none.
+    /// One whole number; `None` for signed and real components.
     fn to_u32(self, bytes: &[u8]) -> u32 {
         match (self, bytes) {
             (Self::U8, &[a]) => a.into(),
@@ -430,7 +430,7 @@ impl Checked<'_> {
             let indices = sparse.indices.chunks_exact(sparse.index_type.size());
             for (index, bytes) in indices.zip(sparse.values.chunks_exact(size * self.width)) {
                 let first = sparse.index_type.to_u32(index) as usize * self.width;
-                // Beyond the end only where fewer elements are wanted than there are.
+                // Past the end only when fewer elements are read than the accessor has.
                 if let Some(element) = values.get_mut(first..first + self.width) {
                     fill(element, bytes);
                 }

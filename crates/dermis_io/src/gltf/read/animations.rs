@@ -10,7 +10,7 @@ use super::scene::{not_a_rotation, unit_quaternion};
 use super::schema::{self, Animation, AnimationSampler, Schema};
 use crate::Fault;
 
-/// What animations can move.
+/// The bones and coefficients that animations can move.
 pub(super) struct Targets<'a> {
     /// The bone of each node.
     pub(super) bones: &'a [Option<BoneId>],
@@ -18,7 +18,7 @@ pub(super) struct Targets<'a> {
     pub(super) coefficients: &'a [Vec<usize>],
 }
 
-/// Reads every animation that moves something; what else it moves is ignored.
+/// Reads every animation that moves a bone or a coefficient; its other channels are ignored.
 pub(super) fn read(
     schema: &Schema,
     accessors: &Accessors<'_>,
@@ -44,7 +44,7 @@ pub(super) fn read(
     }
     if !empty.is_empty() {
         notes.push(format!(
-            "animations that move nothing here were left out: {}",
+            "animations that move no bone or morph target were left out: {}",
             schema::listed(&empty)
         ));
     }

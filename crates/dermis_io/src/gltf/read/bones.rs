@@ -1,4 +1,4 @@
-//! Nodes to bones: which nodes move something, and where each stood when the mesh was bound.
+//! Nodes to bones: which nodes move vertices, and where each node was when the mesh was bound.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +18,7 @@ pub(super) struct Bones {
     pub(super) of_node: Vec<Option<BoneId>>,
     /// The bone of each joint of the skins in use.
     pub(super) of_skin: BTreeMap<usize, Vec<BoneId>>,
-    /// What moves the unskinned primitives of a mesh node.
+    /// The bone that moves the unskinned primitives of a mesh node.
     pub(super) of_rigid_node: BTreeMap<usize, Rigid>,
 }
 
@@ -98,11 +98,11 @@ impl Bones {
         if !flat.is_empty() {
             notes.push(format!(
                 "the default transform of {} cannot be inverted (a scale of zero): their meshes \
-                 rest in their own coordinates",
+                 stay in their own coordinates",
                 schema::listed(&flat)
             ));
         }
-        // Nodes to which nothing is bound are there for those below them.
+        // Nodes to which no vertex is bound only carry the nodes below them.
         let carriers = (binder.of_node.iter().enumerate())
             .filter(|(node, _)| !binder.bones_of_node.contains_key(node))
             .filter_map(|(_, bone)| *bone);
@@ -116,7 +116,7 @@ impl Bones {
     }
 }
 
-/// What the scene's meshes need.
+/// The skins and nodes that the scene's meshes use.
 struct Uses {
     /// By first use.
     skins: Vec<usize>,
@@ -163,12 +163,12 @@ impl Uses {
         }
         rigid_nodes.iter().copied().for_each(&mut need);
         if scene.instances.is_empty() {
-            // Without meshes, what moves is all that there is.
+            // Without meshes, the moved nodes are the skeleton.
             let moved = moved_nodes(schema).into_iter().enumerate();
             let nodes = moved.filter_map(|(node, is_moved)| is_moved.then_some(node));
             nodes.for_each(need);
         }
-        // The node that our own files have above several roots is no bone of the skeleton.
+        // The node that dermis writes above several roots is not a bone of the skeleton.
         let moved = moved_nodes(schema);
         let is_joint = |node: usize| {
             let mut joints = skins.iter().flat_map(|&skin| &schema.skins[skin].joints);
@@ -230,7 +230,7 @@ impl Binder {
         })
     }
 
-    /// The bone of a node for one bind matrix: its own for the first, a still child for others.
+    /// The bone of a node for one bind matrix: the node's own bone for the first, a child that never moves for others.
     fn bind(&mut self, node: usize, bone_from_rest: DAffine3) -> Result<BoneId, Fault> {
         // Adding zero makes -0, which inverses leave, a +0.
         let bits = bone_from_rest.to_cols_array().map(|x| (x + 0.0).to_bits());

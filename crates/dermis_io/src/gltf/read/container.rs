@@ -100,7 +100,7 @@ impl<'a> Container<'a> {
 
 /// Refuses JSON whose objects would not fit into memory: `{},` is three bytes, and a node of several hundred.
 fn check_json(json: &[u8]) -> Result<(), Fault> {
-    /// A node, and where it stands; nothing else that has braces is larger.
+    /// Bytes of a node and its placement; all other objects are smaller.
     const OBJECT: u64 = 800;
     let objects = json.iter().filter(|&&byte| byte == b'{').count() as u64;
     let what = || format!("reading {objects} JSON objects");
@@ -165,7 +165,7 @@ fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_le_bytes(*head), rest))
 }
 
-/// What a URI leads to.
+/// The data that a URI names.
 #[derive(Debug, PartialEq)]
 pub(in crate::gltf) enum Resource {
     /// A data URI.

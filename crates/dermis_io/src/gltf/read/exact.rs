@@ -1,8 +1,8 @@
 //! `_AS_n` and `_MW_n` to the rows of exact models.
 //!
-//! Other programs keep custom attributes without knowing what they are, and may drop some, or
-//! renumber the joints that others name. What does not fit together is left out, with a reason for
-//! the notes, and the plain weights remain. Attributes that break glTF's own rules are faults, as
+//! Other programs keep custom attributes without understanding them, and may drop some, or
+//! renumber the joints that they name. Attributes that do not fit together are left out with a note,
+//! and the plain weights are used. Attributes that break glTF's own rules are errors, as
 //! anywhere else.
 
 use std::collections::BTreeMap;
@@ -18,19 +18,19 @@ use crate::gltf::names::{Exact, Name};
 /// How far from 1 the weights of an animation-space position may sum.
 const SUM_TOLERANCE: f64 = 1e-3;
 
-/// Most influences that are looked for: what a vertex of a legal skin could never use up.
+/// Most influences that are looked for: more than a vertex of a legal skin can have.
 const MOST_SLOTS: usize = 4096;
 
 /// The exact influences of a primitive's vertices.
 #[derive(Debug, PartialEq)]
 pub(super) enum ExactRows {
-    /// Animation-space vectors, and what morph targets add to them.
+    /// Animation-space vectors, and the vectors that morph targets add to them.
     Linear(Rows<Influence>, Rows<Shift>),
     /// Twelve weights per influence, and where each vertex rests.
     MultiWeight(Vec<DVec3>, Rows<MultiWeight>),
 }
 
-/// What a morph target adds to one influence of a vertex.
+/// The vector that a morph target adds to one influence of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shift {
     /// The target's number in its primitive, or the coefficient that it belongs to.
@@ -71,7 +71,7 @@ impl From<Fault> for Problem {
 
 /// The exact influences of a primitive, `None` when it has none.
 ///
-/// `bones` are the bones of the skin's joints. The inner error says why what is there is not used.
+/// `bones` are the bones of the skin's joints. The inner error says why the attributes are not used.
 pub(super) fn read(
     accessors: &Accessors<'_>,
     label: &str,
@@ -111,7 +111,7 @@ struct Source<'a> {
     bones: &'a [BoneId],
 }
 
-/// A morph target, and what it adds to one influence of every vertex.
+/// A morph target, and the vectors that it adds to one influence of every vertex.
 type TargetShifts = (u32, Vec<[f32; 4]>);
 
 /// All numbers of a primitive's exact attributes.
@@ -181,7 +181,7 @@ impl Source<'_> {
         }
     }
 
-    /// What morph targets add to each influence: the target, and a vector for every vertex.
+    /// The additions of morph targets to each influence: the target, and a vector for every vertex.
     fn shifts(&self, slot_count: usize) -> Result<Vec<Vec<TargetShifts>>, Problem> {
         let mut of_slot = vec![Vec::new(); slot_count];
         for &name in self.named.keys() {

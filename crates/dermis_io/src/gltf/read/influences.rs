@@ -8,13 +8,13 @@ use dermis::skin::{Rows, Weight};
 use super::accessor::{Accessors, Component, Count};
 use crate::Fault;
 
-/// Weights further from a sum of 1 are worth telling; closer ones are rounding.
+/// Weights whose sum is further from 1 get a note; smaller deviations are rounding.
 const SUM_TOLERANCE: f64 = 1e-3;
 
-/// Negative weights down to here are taken for rounding.
+/// Negative weights no lower than this count as rounding errors.
 const MOST_NEGATIVE: f64 = -1e-3;
 
-/// What was repaired in the weights of a whole file.
+/// Counts of the repairs to the weights of a whole file.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     scaled: usize,
@@ -24,12 +24,12 @@ pub(super) struct Repairs {
     unweighted: usize,
     /// Vertices with a slot of weight 0 that names a joint which their skin does not have.
     strangers: usize,
-    /// The first of them, in words.
+    /// The first such slot, in words.
     first_stranger: String,
 }
 
 impl Repairs {
-    /// Counts a vertex that names a joint out of range.
+    /// Counts a vertex with a joint number out of range.
     fn add_stranger(&mut self, in_words: impl FnOnce() -> String) {
         if self.strangers == 0 {
             self.first_stranger = in_words();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_repaired_and_told_once() {
+    fn each_kind_of_repair_is_one_note() {
         let mut repairs = Repairs::default();
         assert_eq!(
             row(&[(0, 1.0), (1, 1.0)], &mut repairs),

@@ -1,4 +1,4 @@
-//! Materials, textures and images: carried along untouched, except for pictures that are missing.
+//! Materials, textures and images: passed on unchanged, except for missing pictures.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::container::{Container, Resource};
 use super::schema;
 use crate::{Fault, Image, Materials};
 
-/// Takes the look of a file over.
+/// Reads the materials, textures and images of a file.
 ///
 /// Pictures that cannot be loaded are dropped with everything that refers to them, with a note.
 pub(super) fn read(
@@ -19,7 +19,7 @@ pub(super) fn read(
     accessors: &Accessors<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Materials, Fault> {
-    /// How often the same bytes may serve as pictures; sharing is rare, thousands are hostile.
+    /// How many images may share the same bytes; sharing is rare, and thousands are an attack.
     const MOST_REPEATS: u64 = 16;
     let schema = &container.schema;
     let mut bytes_left = container.byte_count.saturating_mul(MOST_REPEATS);
@@ -77,9 +77,9 @@ pub(super) fn read(
     })
 }
 
-/// An image, and the file beside that it came from.
+/// An image, and the file that it came from.
 ///
-/// The inner error says why a picture is missing, the outer one is a broken glTF file.
+/// The inner error says why a picture is missing; the outer error means a broken glTF file.
 fn load(
     path: &Path,
     index: usize,
@@ -264,7 +264,8 @@ mod tests {
         let container = Container::open(path, json.as_bytes()).expect("legal");
         let accessors = Accessors::new(&container);
         let mut notes = Vec::new();
-        let read = read(path, &container, &accessors, &mut notes).expect("a picture is no reason");
+        let read =
+            read(path, &container, &accessors, &mut notes).expect("a missing picture is no error");
         assert_eq!(notes.len(), 1, "{notes:?}");
         assert!(
             notes[0].starts_with("image 0 was left out: no-such-folder/missing.png: "),
@@ -301,7 +302,7 @@ mod tests {
         assert_eq!(
             read.extensions_used,
             ["KHR_materials_clearcoat"],
-            "lights are not about the look of a mesh"
+            "lights are not part of a material"
         );
     }
 

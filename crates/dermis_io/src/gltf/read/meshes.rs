@@ -29,7 +29,7 @@ pub(super) struct Meshes {
 
 /// Reads every primitive of every mesh node; without bones, placed where its node stands.
 ///
-/// `drivers` are those of the first skin, as the file has them.
+/// `drivers` are those of the first skin, as stored in the file.
 pub(super) fn read(
     schema: &Schema,
     scene: &Scene,
@@ -69,7 +69,7 @@ pub(super) fn read(
     })
 }
 
-/// Refuses files in which a few kilobytes of nodes and meshes unfold without end.
+/// Refuses files in which a few kilobytes of nodes and meshes decode to very many primitives.
 fn check_size(schema: &Schema, instances: &[Instance]) -> Result<(), Fault> {
     /// Primitives of all mesh nodes together.
     const MOST_PARTS: usize = 1 << 18;
@@ -137,7 +137,7 @@ fn size_of(schema: &Schema, primitive: &schema::Primitive, file_bytes: u64) -> [
     const DELTA: u64 = 12 + 2 * 32;
     /// A corner as it is read, drawn, and of the points' mesh.
     const CORNER: u64 = 12;
-    // A count that the file has no bytes for is refused by name when it is read.
+    // A count that the file has no bytes for is refused, with its name, when it is read.
     let count = |accessor: usize| {
         let accessor = schema.accessors.get(accessor)?;
         let stored = match (&accessor.buffer_view, &accessor.sparse) {
@@ -236,7 +236,7 @@ impl Collector<'_> {
                         rest_from_mesh,
                     }) = rigid
                     else {
-                        // `Bones` gave one to every node that comes here.
+                        // `Bones` gave a bone to every node that gets here.
                         return Err(Fault::malformed(label, "a bone", "none"));
                     };
                     let weight = Weight { bone, weight: 1.0 };
@@ -255,7 +255,7 @@ impl Collector<'_> {
                 .part(primitive, mode, &label, &positions, &placement, vertices)?;
             self.parts.push(DrawPart {
                 mesh_name: mesh_name.clone(),
-                // Numbered after welding, when the points are known.
+                // Point numbers are set after welding, when the points are known.
                 points: vec![0; positions.len()],
                 ..part
             });

@@ -1,14 +1,14 @@
 //! glTF to [`Document`](crate::Document).
 //!
-//! Bones are glTF nodes, and everything that moves moves by bones: skinned meshes by the joints of
-//! their skin, other meshes by their node. In a file without any motion there is no skin, and the
-//! nodes are baked into the positions. A file without meshes, such as one of captured motion, has the skeleton
-//! of the nodes that move.
+//! Bones are glTF nodes, and bones move all meshes: skinned meshes by the joints of their skin, other
+//! meshes by their node. A file without any motion gives no skin, and its nodes are baked into the
+//! positions. A file without meshes, such as captured motion, gives a skeleton of the nodes that move.
 //!
 //! The steps, in order: split the file and load its buffers (`container`, `schema`), check the
 //! node tree (`scene`), make bones (`bones`), number the morph targets (`sliders`, and `extension` for
-//! what drives them), read every primitive of every mesh node (`meshes`, `primitives`, `influences`, all through the bounded decoder in `accessor`), join
-//! vertices to points (`points`), then `animations` and `materials`.
+//! their drivers), read every primitive of every mesh node (`meshes`, `primitives`, `influences`, all
+//! through the bounded decoder in `accessor`), join vertices to points (`points`), then `animations`
+//! and `materials`.
 //!
 //! Not read: morph target normals and tangents, points and lines, cameras and lights.
 
@@ -117,7 +117,7 @@ fn document(path: &Path, container: &Container<'_>) -> Result<Document, Fault> {
             });
             let program = match exact {
                 Some(mut exact) => {
-                    // Morph targets displace the rest shape of the exact model, too, unless it has its own.
+                    // Morph targets also displace the rest shape of the exact model, unless that has its own deltas.
                     if exact.correction_count() == 0 {
                         let shapes = points.program.corrections.iter();
                         let shapes = shapes.map(|shape| shape.deltas.clone()).collect();

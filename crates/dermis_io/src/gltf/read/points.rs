@@ -1,8 +1,8 @@
-//! Drawn vertices to points: joining what always moves as one.
+//! Drawn vertices to points: vertices that always move together are joined.
 //!
 //! Vertices are one point when their rest positions, influences and morph deltas agree bit for
 //! bit, so that a fit sees the 290 points of a fox and not its 1728 vertices, while shells that
-//! touch but move apart stay apart. A file that dermis wrote says the numbers itself (`_ORIG`).
+//! touch but move apart stay separate. A file that dermis wrote stores the point numbers (`_ORIG`).
 
 use std::hash::{Hash, Hasher};
 
@@ -25,12 +25,12 @@ pub(super) struct Vertices {
     deltas: Rows<(u32, DVec3)>,
     /// Rows of an exact model; empty where a part has none of that kind.
     linear: Rows<Influence>,
-    /// What coefficients add to the influences of `linear`.
+    /// The vectors that coefficients add to the influences of `linear`.
     shifts: Rows<Shift>,
     multi: Rows<MultiWeight>,
-    /// Where a vertex of `multi` rests.
+    /// The rest position of each vertex of `multi`.
     multi_rest: Rows<DVec3>,
-    /// The point that the file says the vertex is, where it says so.
+    /// The point number of the vertex, where the file stores it.
     original: Vec<f32>,
     parts: usize,
     parts_with_original: usize,
@@ -42,14 +42,14 @@ pub(super) struct Vertices {
 pub(super) struct Points {
     pub(super) point_of_vertex: Vec<u32>,
     pub(super) program: SsdProgram,
-    /// The exact model that the program stands in for; without corrections, where the program's are its own.
+    /// The exact model that the program approximates; without corrections where it shares those of the program.
     pub(super) exact: Option<VertexProgram>,
 }
 
-/// A vertex, compared with others bit for bit by all that moves it and by where it rests.
+/// A vertex, compared with others bit for bit by rest position, influences and morph deltas.
 ///
-/// The bits are made when they are asked for: kept beside what they are made of, they would be more than half of the
-/// memory that a large file takes.
+/// The bits are computed on each use: stored, they would be more than half of the memory that a large file
+/// takes.
 #[derive(Clone, Copy)]
 struct Key<'a> {
     vertices: &'a Vertices,
@@ -134,7 +134,7 @@ impl Vertices {
         self.multi_rest.push_row(multi_rest);
     }
 
-    /// What decides which point a vertex is: position, influences and morph deltas.
+    /// The key that decides which point a vertex becomes: position, influences and morph deltas.
     fn key(&self, vertex: usize) -> Key<'_> {
         Key {
             vertices: self,
@@ -142,8 +142,8 @@ impl Vertices {
         }
     }
 
-    /// Ends a part, with the point numbers that the file has for its vertices, and the kind of
-    /// exact model that it has.
+    /// Ends a part, given the point numbers of its vertices in the file, and the kind of its exact
+    /// model.
     pub(super) fn end_part(&mut self, original: Option<Vec<f32>>, exact: Option<Exact>) {
         self.parts += 1;
         self.parts_with_linear += usize::from(exact == Some(Exact::Linear));
@@ -152,7 +152,7 @@ impl Vertices {
         self.original.extend(original.into_iter().flatten());
     }
 
-    /// Joins the vertices, and makes a program of the points with so many corrections.
+    /// Joins the vertices to points, and makes their program with the given number of corrections.
     pub(super) fn weld(self, correction_count: usize, notes: &mut Vec<String>) -> Points {
         let numbered = if self.parts_with_original == 0 {
             None
@@ -193,7 +193,7 @@ impl Vertices {
         }
     }
 
-    /// The exact model of the points, when every part has its share of it.
+    /// The exact model of the points, when every part has its attributes.
     fn exact(
         &self,
         firsts: impl Iterator<Item = usize> + Clone,
@@ -230,7 +230,7 @@ impl Vertices {
         })
     }
 
-    /// What coefficients add to influences; nothing when morph targets say it all.
+    /// The vectors that coefficients add to influences; empty when morph targets are enough.
     fn shifted(
         &self,
         firsts: impl Iterator<Item = usize>,
@@ -253,7 +253,7 @@ impl Vertices {
         corrections
     }
 
-    /// Points as the file numbers them, or why they cannot be.
+    /// Points as numbered in the file, or the reason why those numbers cannot be used.
     fn weld_as_numbered(&self) -> Result<Weld, String> {
         if self.parts_with_original != self.parts {
             return Err(format!(
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn position_influences_and_deltas_all_count() {
+    fn vertices_that_differ_in_position_influences_or_deltas_are_different_points() {
         let mut vertices = Vertices::default();
         let delta = [(0, DVec3::Y)];
         vertices.push(DVec3::ZERO, &weight(0), &[], ExactRow::None);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn point_numbers_that_make_no_sense_fall_back_to_welding() {
+    fn with_invalid_point_numbers_vertices_are_welded_by_position() {
         for (numbers, why) in [
             (
                 [0.0, 0.0, 1.0],

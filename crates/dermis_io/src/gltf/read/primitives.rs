@@ -11,12 +11,12 @@ use super::schema::{self, Primitive, Schema};
 use crate::Fault;
 use crate::gltf::names::{Exact, Name};
 
-/// What moves a primitive's vertices, and where they rest.
+/// The influences on a primitive's vertices, and their transform to rest space.
 pub(super) struct Placement<'a> {
     /// Takes the file's coordinates to rest space.
     pub(super) rest_from_mesh: DAffine3,
     pub(super) influences: Influences,
-    /// What the influences stand in for.
+    /// The exact model that the influences approximate.
     pub(super) exact: Option<ExactRows>,
     /// The coefficient of each morph target.
     pub(super) coefficients: &'a [usize],
@@ -24,20 +24,20 @@ pub(super) struct Placement<'a> {
 
 /// How bones act on a primitive.
 pub(super) enum Influences {
-    /// The same on every vertex; nothing where the file has no motion.
+    /// The same influences for every vertex; empty in a file without motion.
     Same(Vec<Weight>),
     /// From `JOINTS_n` and `WEIGHTS_n`.
     PerVertex(dermis::skin::Rows<Weight>),
 }
 
-/// What was left out or taken otherwise than it was meant, over the whole file.
+/// Content of the whole file that was left out or reinterpreted, for the notes.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     pub(super) undrawable: Vec<String>,
     pub(super) unskinned: Vec<String>,
     attributes: Vec<String>,
     spare_corners: Vec<String>,
-    /// Why exact models were left for their plain weights, one reason each.
+    /// Why the plain weights were read instead of exact models, one reason each.
     pub(super) inexact: Vec<String>,
     not_finite: usize,
 }
@@ -109,7 +109,7 @@ impl Mode {
                     0 => [w[0], w[1], w[2]],
                     _ => [w[0], w[2], w[1]],
                 })
-                // Strips are turned and joined by triangles without area.
+                // Strips contain triangles without area to turn or join them.
                 .filter(|[a, b, c]| a != b && b != c && c != a)
                 .collect(),
             Self::Fan => {
@@ -186,7 +186,7 @@ impl Reader<'_> {
                 }
                 deltas.push((placement.coefficients[m] as u32, delta));
             }
-            // Copies of one point may be in meshes that have their targets in other orders.
+            // Copies of one point may be in meshes whose targets are in a different order.
             deltas.sort_by_key(|(coefficient, _)| *coefficient);
             let weights = match &placement.influences {
                 Influences::Same(weights) => weights,
@@ -196,7 +196,7 @@ impl Reader<'_> {
             let mut exact = exact.map_or(ExactRow::None, |rows| rows.row(v));
             let shifts: Vec<Shift>;
             if let ExactRow::Linear(row, of_targets) = exact {
-                // By coefficient; shifts of targets that are not there are left out.
+                // By coefficient; shifts of missing targets are left out.
                 let coefficients = &placement.coefficients;
                 let by_coefficient = of_targets.iter().filter_map(|shift| {
                     let of = *coefficients.get(shift.of as usize)? as u32;
@@ -249,7 +249,7 @@ impl Reader<'_> {
         Ok(mode.triangles(&corners))
     }
 
-    /// Fills all attributes of a part; the answer is the point numbers, when the file has them.
+    /// Fills all attributes of a part and returns the point numbers, when the file has them.
     fn attributes(
         &mut self,
         primitive: &Primitive,
@@ -270,7 +270,7 @@ impl Reader<'_> {
             } else if Name::of(name) == Some(Name::Point)
                 && matches!(self.accessors.shape(accessor), Some("SCALAR" | "VEC4"))
             {
-                // Four numbers wide where others beside it are; the first is the point.
+                // VEC4 where other custom attributes are; the first component is the point.
                 let shapes = ["SCALAR", "VEC4"];
                 let floats = self.accessors.floats(accessor, &role, &shapes, count)?;
                 original = Some(
@@ -282,7 +282,7 @@ impl Reader<'_> {
                         .collect(),
                 );
             } else if Name::of(name).is_some_and(|name| name != Name::Point) {
-                // Read with the influences, and of no use apart from them.
+                // Read together with the influences.
             } else if name.starts_with('_') {
                 let shape = self.accessors.shape(accessor).unwrap_or_default();
                 if shape.starts_with("MAT") {
@@ -343,7 +343,7 @@ impl Reader<'_> {
         Ok(original)
     }
 
-    /// Numbers of which those that are not finite became zero: they only affect the look.
+    /// Numbers of an attribute that only affects the look; those that are not finite become zero.
     fn cleaned(
         &mut self,
         accessor: usize,
@@ -409,7 +409,7 @@ fn place(part: &mut DrawPart, matrix: &DMat3) {
         *tangent = [x, y, z, w * sign as f32];
     }
     if mirrors {
-        // Outside stays outside: glTF turns the winding of mirrored nodes.
+        // Keeps the outside of the surface outside: glTF flips the winding of mirrored nodes.
         for [_, b, c] in &mut part.triangles {
             std::mem::swap(b, c);
         }

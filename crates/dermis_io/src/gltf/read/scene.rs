@@ -1,4 +1,4 @@
-//! The node tree: who hangs on whom, where everything stands, and which meshes are drawn.
+//! The node tree: parents, placements, and the meshes that are drawn.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use crate::Fault;
 
 /// How far the last row of a matrix may be from 0, 0, 0, 1, and its axes from perpendicular.
 ///
-/// Single-precision products of many matrices leave about 1e-6; what is worse is meant.
+/// Single-precision products of many matrices are off by about 1e-6; more than this is intended shear.
 const MATRIX_TOLERANCE: f64 = 1e-4;
 
 /// The nodes of a file as a checked tree, and the meshes of the scene that is read.
@@ -20,13 +20,13 @@ pub(super) struct Scene {
     /// All nodes, parents first, otherwise by index.
     pub(super) order: Vec<usize>,
     locals: Vec<Local>,
-    /// Where each node stands in model space when nothing moves it.
+    /// Each node's default placement in model space.
     pub(super) model_from_node: Vec<DAffine3>,
     /// The mesh nodes of the scene, by node index.
     pub(super) instances: Vec<Instance>,
 }
 
-/// A mesh hung on a node.
+/// A mesh on a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Instance {
     pub(super) node: usize,
@@ -36,7 +36,7 @@ pub(super) struct Instance {
 
 enum Local {
     Trs(Trs),
-    /// A matrix that is more than translation, rotation and scale, by so much shear.
+    /// A matrix with this much shear, which translation, rotation and scale cannot express.
     Sheared(DAffine3, f64),
 }
 
@@ -134,10 +134,10 @@ fn parents(schema: &Schema) -> Result<Vec<Option<usize>>, Fault> {
     Ok(parents)
 }
 
-/// All nodes so that parents come first, the smallest index that is free next.
+/// All nodes in an order where parents come first, and otherwise the smallest index.
 ///
-/// A file whose nodes already stand in such an order keeps it. Nodes on a cycle have no free
-/// ancestor and never come up.
+/// A file whose nodes are already in such an order keeps it. Nodes on a cycle are never
+/// reached.
 fn parents_first(nodes: &[Node], parents: &[Option<usize>]) -> Result<Vec<usize>, Fault> {
     let roots = (0..nodes.len()).filter(|&i| parents[i].is_none());
     let mut free: BinaryHeap<Reverse<usize>> = roots.map(Reverse).collect();
@@ -153,12 +153,12 @@ fn parents_first(nodes: &[Node], parents: &[Option<usize>]) -> Result<Vec<usize>
         Some(node) => Err(Fault::malformed(
             format!("node {node}"),
             "a tree of nodes",
-            "a cycle: the node is its own ancestor or hangs on one that is",
+            "a cycle: the node or one of its ancestors is its own ancestor",
         )),
     }
 }
 
-/// Which nodes belong to the default scene, else to the first, else to any.
+/// The nodes of the default scene, else of the first scene, else of the file.
 fn nodes_of_scene(
     schema: &Schema,
     parents: &[Option<usize>],
@@ -328,7 +328,7 @@ mod tests {
         };
         assert_eq!(meshes(""), (vec![0, 2], 0), "no scene, all roots");
         let two = r#","scenes":[{"nodes":[0]},{"nodes":[1]}]"#;
-        assert_eq!(meshes(two), (vec![0], 2), "scene 0, and said so");
+        assert_eq!(meshes(two), (vec![0], 2), "scene 0, and a note says so");
         let second = format!(r#"{two},"scene":1"#);
         assert_eq!(meshes(&second), (vec![2], 1), "the default one");
         let child = format!(r#"{nodes},"scenes":[{{"nodes":[2]}}]"#);

@@ -1,7 +1,7 @@
-//! The parts of glTF's JSON that dermis looks into.
+//! The parts of glTF's JSON that dermis reads.
 //!
 //! Own structs rather than gltf-json's, because that crate cuts indices to 32 bits (index 2³² would
-//! silently mean 0), wants a node for every animation target, and refuses a file for one odd
+//! silently mean 0), requires a node for every animation target, and refuses a file for one odd
 //! material. Every element is parsed on its own, so that a fault names it.
 
 use std::collections::BTreeMap;
@@ -222,7 +222,7 @@ impl Schema {
 }
 
 impl Mesh {
-    /// Morph targets; glTF wants the same number in every primitive, the largest one counts here.
+    /// Number of morph targets; glTF requires the same number in every primitive, here the largest counts.
     pub(in crate::gltf) fn target_count(&self) -> usize {
         let counts = self.primitives.iter().map(|p| p.targets.len());
         counts.max().unwrap_or(0)
@@ -238,7 +238,7 @@ impl Primitive {
     }
 }
 
-/// A name, or what an unnamed element is called.
+/// A name, or a made-up one for an unnamed element.
 pub(in crate::gltf) fn name_or(name: Option<&str>, what: &str, index: usize) -> String {
     match name {
         Some(name) if !name.is_empty() => shorten_name(name),
@@ -274,7 +274,7 @@ pub(in crate::gltf) fn get<'a, T>(
         .ok_or_else(|| Fault::malformed(named_by, index_below(what, list.len()), index.to_string()))
 }
 
-/// What was expected where an index is too large.
+/// The text for "expected" where an index is too large.
 pub(in crate::gltf) fn index_below(what: &str, count: usize) -> String {
     let article = if what.starts_with(['a', 'i']) {
         "an"
@@ -302,7 +302,7 @@ fn list<T: DeserializeOwned>(
 
 fn parse<T: DeserializeOwned>(value: Value, element: &str) -> Result<T, Fault> {
     serde_json::from_value(value)
-        .map_err(|e| Fault::malformed(element, "what glTF 2.0 defines", e.to_string()))
+        .map_err(|e| Fault::malformed(element, "a value that glTF 2.0 allows", e.to_string()))
 }
 
 fn kind_of(value: &Value) -> &'static str {
@@ -332,7 +332,7 @@ fn check_version(root: &Map<String, Value>) -> Result<(), Fault> {
     }
 }
 
-/// True for extensions about the look, which passes through as it is.
+/// True for extensions about materials, textures and pictures, which pass through unchanged.
 pub(in crate::gltf) fn is_about_the_look(extension: &str) -> bool {
     ["KHR_materials_", "KHR_texture_", "EXT_texture_"]
         .iter()
@@ -340,7 +340,7 @@ pub(in crate::gltf) fn is_about_the_look(extension: &str) -> bool {
 }
 
 fn check_required(extension: &str) -> Result<(), Fault> {
-    /// Extensions whose data the decoder takes, or that say nothing about meshes.
+    /// Extensions whose data the decoder reads, or that do not concern meshes.
     const TAKEN: [&str; 4] = [
         "KHR_mesh_quantization",
         "KHR_lights_punctual",
@@ -379,7 +379,7 @@ mod tests {
     fn a_fault_names_the_element() {
         assert_eq!(
             fault(r#"{"asset":{"version":"2.0"},"nodes":[{},{"mesh":-1}]}"#),
-            "node 1: expected what glTF 2.0 defines, found invalid value: integer `-1`, expected usize",
+            "node 1: expected a value that glTF 2.0 allows, found invalid value: integer `-1`, expected usize",
             "the second node is the bad one"
         );
         assert_eq!(

@@ -1,8 +1,8 @@
 //! Morph targets to coefficients: one each, or, in a file with drivers, one for each name.
 //!
-//! A coefficient that moves several meshes is a morph target of each of them. What drives it names
-//! it once, so in a file with drivers a name is one coefficient, wherever it stands. Driven ones
-//! come last, in the order of their drivers, as a skin wants them.
+//! A coefficient that moves several meshes is a morph target of each of them. A driver names it only
+//! once, so in a file with drivers all morph targets of one name are one coefficient. Driven
+//! coefficients come last, in the order of their drivers, as a skin requires.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub(super) struct Sliders {
     pub(super) coefficients: Vec<Coefficient>,
     /// The coefficient of each morph target of each node.
     pub(super) of_node: Vec<Vec<usize>>,
-    /// What drives the last of them.
+    /// The drivers of the last coefficients.
     pub(super) drivers: Vec<Driver>,
 }
 
@@ -34,8 +34,8 @@ struct Targets {
 impl Sliders {
     /// Numbers every morph target of every mesh node.
     ///
-    /// `bones` are those of the joints that drivers read, of so many in all. Drivers that do not fit
-    /// are left with a note.
+    /// `bones` are the bones of the joints that drivers read, out of `bone_count`. Drivers that do not fit
+    /// are left out with a note.
     pub(super) fn read(
         schema: &Schema,
         instances: &[Instance],
@@ -53,11 +53,11 @@ impl Sliders {
                 Err(why) => why,
             };
             notes.push(format!(
-                "the drivers of the {} block were not used, because {why}: only the clips move what \
-                 they drove",
+                "the drivers of the {} block were not used, because {why}: only the clips move \
+                 those morph targets",
                 SkinBlock::EXTENSION
             ));
-            // Names still say which targets are one coefficient.
+            // Targets of one name are still one coefficient.
             if let Ok(sliders) = given(&[]) {
                 return sliders;
             }
@@ -87,7 +87,7 @@ impl Sliders {
     ) -> Result<Self, String> {
         let firsts = first_of_each_name(targets)?;
         let outputs = output_names(drivers)?;
-        // What a pose gives comes first, in the order of the file.
+        // Coefficients that a pose sets come first, in file order.
         let is_driven: BTreeSet<&String> = outputs.iter().collect();
         let posed = firsts
             .iter()
@@ -181,7 +181,7 @@ fn first_of_each_name(targets: &[Targets]) -> Result<Vec<&Coefficient>, String> 
     Ok(firsts)
 }
 
-/// What the drivers drive, one after the other; nothing may be driven twice.
+/// The names that the drivers drive, in order; the error is a name that is driven twice.
 fn output_names(drivers: &[DriverRecord]) -> Result<Vec<String>, String> {
     let outputs = drivers.iter().flat_map(|driver| &driver.outputs);
     let names: Vec<String> = outputs.map(|name| schema::shorten_name(name)).collect();

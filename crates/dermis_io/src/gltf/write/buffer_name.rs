@@ -1,4 +1,4 @@
-//! Which file takes the buffer of a `.gltf`: never one that belongs to something else.
+//! The file for the buffer of a `.gltf`: never one that belongs to another file.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use crate::gltf::read::Resource;
 
 /// The name of the buffer of a `.gltf`: `hero.bin` beside `hero.gltf`.
 ///
-/// When that file is there and the `.gltf` that is about to be replaced does not name it as its buffer,
-/// `hero_1.bin`, and so on.
+/// `hero_1.bin` and so on when `hero.bin` exists and is not the buffer of the `.gltf` that is about to be
+/// replaced.
 pub(super) fn buffer_beside(gltf: &Path) -> PathBuf {
     let plain = gltf.with_extension("bin");
-    // A link that leads nowhere has a name, too.
+    // A dangling link occupies its name, too.
     let is_free = |path: &PathBuf| std::fs::symlink_metadata(path).is_err();
     if is_free(&plain) {
         return plain;

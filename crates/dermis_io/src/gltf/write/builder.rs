@@ -29,7 +29,7 @@ pub(in crate::gltf) struct Builder {
     times: HashMap<Vec<u32>, Index<Accessor>>,
 }
 
-/// What an array is for, which decides its view's target and whether bounds are stated.
+/// The use of an array, which decides its view's target and whether bounds are stated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::gltf) enum Use {
     /// A vertex attribute.
@@ -62,7 +62,7 @@ impl Builder {
 
     /// Adds an array of `N` numbers per element.
     ///
-    /// `what` names it in the fault that a NaN or an infinity gives.
+    /// `what` names the array in the fault about a NaN or an infinity.
     pub(in crate::gltf) fn floats<const N: usize>(
         &mut self,
         what: &str,
@@ -116,7 +116,7 @@ impl Builder {
 
     /// Adds displacements of a morph target, dense or sparse, whichever makes the smaller file.
     ///
-    /// A target that leaves a primitive alone is sparse with one zero: an accessor without any
+    /// A target that does not move a primitive is written sparse, with one zero: an accessor without any
     /// data is legal, but gltf-rs, and so Bevy, refuses the file.
     pub(in crate::gltf) fn deltas(
         &mut self,
@@ -170,7 +170,7 @@ impl Builder {
         Ok(self.root.push(accessor))
     }
 
-    /// Adds key times, or finds the same ones again.
+    /// Adds key times, or reuses equal ones that are in the file already.
     pub(in crate::gltf) fn times(
         &mut self,
         what: &str,

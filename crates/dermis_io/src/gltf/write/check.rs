@@ -1,7 +1,7 @@
-//! What a document must fulfil before a byte of it is written.
+//! Checks of a document before a byte of it is written.
 //!
-//! Documents made by hand, or joined from several files, can disagree with themselves: the fields
-//! are public. Everything after these checks may index without looking.
+//! A document made by hand, or joined from several files, can be inconsistent, because its fields
+//! are public. Code after these checks may index without checking.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ pub(super) fn check<'a>(
         )?;
     }
     if let Some(skin) = &document.skin {
-        // What a stand-in is given is taken from the exact model, which is checked first.
+        // The stand-in is computed from the exact model, which is checked first.
         if document.fallback.is_some() && !matches!(skin.program, VertexProgram::Ssd(_)) {
             check_exact(skin, vertex_count)?;
         }
@@ -133,7 +133,11 @@ fn check_part(
             ));
         }
         if part.custom[..at].iter().any(|a| a.name == attribute.name) {
-            return Err(Fault::malformed(element(), "one of that name", "two"));
+            return Err(Fault::malformed(
+                element(),
+                "one attribute of that name",
+                "two",
+            ));
         }
         let width = attribute.data.width;
         if !(1..=4).contains(&width) {
@@ -369,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_that_disagree_with_themselves_are_refused() {
+    fn inconsistent_documents_are_refused() {
         type Damage = fn(&mut Document);
         let damages: [(&str, Damage); 29] = [
             ("at least one vertex", |d| *d = Document::default()),
@@ -532,7 +536,7 @@ mod tests {
             (vec![attribute("_HEAT", 2, 5)], "6 numbers, found 5"),
             (
                 vec![attribute("_HEAT", 1, 3); 2],
-                "one of that name, found two",
+                "one attribute of that name, found two",
             ),
         ] {
             let mut document = sound();

@@ -47,7 +47,7 @@ pub(super) fn add_clips(
 
 /// Adds the animation that shows a mesh sequence: at frame `k`, shape `k` alone is on.
 ///
-/// Without a rate the meshes are poses that have nothing to do with each other: each is held for a second.
+/// Without a rate the meshes are unrelated poses: each is held for a second.
 pub(super) fn add_frames(
     builder: &mut Builder,
     frame_count: usize,
@@ -79,7 +79,7 @@ pub(super) fn add_frames(
     Ok(())
 }
 
-/// Whether a later channel moves the same part of the same bone: glTF allows one, the last counts.
+/// Whether a later channel moves the same part of the same bone: glTF allows one, and the last one counts.
 fn is_overruled(clip: &Clip, number: usize) -> bool {
     let this = &clip.channels[number];
     let same = |other: &Channel| {
@@ -270,7 +270,7 @@ impl Draft {
 
 /// Times in single precision, and which keys they belong to.
 ///
-/// They must still rise strictly: of keys that fall together the last one stays.
+/// Times must rise strictly: of keys whose rounded times are equal, the last one is kept.
 fn single_precision_times(times: &[f64]) -> (Vec<usize>, Vec<f32>) {
     let single = |k: usize| times[k] as f32 + 0.0;
     (0..times.len())
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_fall_together_keep_the_last() {
+    fn of_keys_with_equal_rounded_times_the_last_is_kept() {
         let (kept, times) = single_precision_times(&[-0.0, 1.0, 1.0 + 1e-12, 2.0]);
         assert_eq!(kept, [0, 2, 3], "the first of the two is dropped");
         assert!(times[0].is_sign_positive(), "-0 becomes 0");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_takes_its_part_of_a_channel_and_defaults_for_the_rest() {
+    fn a_mesh_gets_its_own_coefficients_of_a_channel_and_defaults_for_the_rest() {
         let spline = keys(
             Interpolation::Cubic,
             &[0.0, 1.0],
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(found.values, expected, "default value, zero tangents");
         assert!(
             weight_keys(&sliders(4), &clip, &[0, 3]).is_none(),
-            "nothing that the clip moves"
+            "the clip moves none of them"
         );
     }
 

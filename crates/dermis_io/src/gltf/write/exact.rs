@@ -2,8 +2,8 @@
 //!
 //! An animation-space influence is one `_AS_s`, a multi-weight influence the three rows `_MW_3s`,
 //! `_MW_3s+1` and `_MW_3s+2`; its joint is a number in `_ASJ_n` or `_MWJ_n`, four to a set as in
-//! `JOINTS_n`. The joints stand apart from `JOINTS_n` because there a joint without weight gets a
-//! warning from the validator, and because tools sort `JOINTS_n` by weight.
+//! `JOINTS_n`. The joints are not in `JOINTS_n` because the validator warns about joints without weight
+//! there, and because tools sort `JOINTS_n` by weight.
 //!
 //! All are VEC4 of f32: Blender 5.0's importer fails on custom attributes of different widths.
 
@@ -24,7 +24,7 @@ const SUM_TOLERANCE: f64 = 1e-3;
 /// The joint and the vectors of each influence of a point.
 type Row = Vec<(u16, Vec<[f32; 4]>)>;
 
-/// What a correction adds to the influences of a point: slot and vector.
+/// The vectors that a correction adds to the influences of a point, with their slots.
 type PointShifts = Vec<(usize, [f32; 4])>;
 
 /// An exact model's influences as the file will have them.
@@ -37,12 +37,13 @@ pub(super) struct ExactRows {
     rows: Vec<Row>,
     /// Where each point rests in the exact model, for the kinds that need it.
     rest: Option<Vec<[f32; 4]>>,
-    /// What each correction adds to influences of each point, by slot; empty when morph targets say it all.
+    /// The vectors that each correction adds to the influences of each point, by slot; empty when morph targets are
+    /// enough.
     shifts: Vec<Vec<PointShifts>>,
 }
 
 impl ExactRows {
-    /// The rows of a program that needs them; `None` for one whose plain part says everything.
+    /// The rows of a program that needs them; `None` for one that is complete with the plain attributes.
     ///
     /// The program's bones and rows have been checked before.
     pub(super) fn new(skin: &Skin, joints: &Joints) -> Result<Option<Self>, Fault> {
@@ -132,9 +133,9 @@ impl ExactRows {
 }
 
 impl ExactRows {
-    /// Adds what a correction, number `target` of its mesh, does to the influences of a part.
+    /// Adds the attributes by which a correction, number `target` of its mesh, changes the influences of a part.
     ///
-    /// Slots that it leaves alone have no attribute.
+    /// Slots that the correction does not change have no attribute.
     pub(super) fn add_shifts(
         &self,
         builder: &mut Builder,
@@ -229,7 +230,7 @@ fn linear_row(vertex: usize, row: &[Influence]) -> Result<Row, Fault> {
     let mut rounded: Vec<(u16, [f32; 4])> = (merged.iter())
         .map(|i| (i.bone.0, i.p.as_vec4().to_array()))
         .collect();
-    // What single precision lost goes to the largest weight, where it matters least.
+    // The rounding error of single precision is added to the largest weight, where it matters least.
     let lost = sum - rounded.iter().map(|(_, p)| f64::from(p[3])).sum::<f64>();
     let largest = rounded.iter_mut().reduce(|best, next| {
         if next.1[3].abs() > best.1[3].abs() {

@@ -1,4 +1,4 @@
-//! The whole file: which pieces a document has, and the container around them.
+//! The whole file: the pieces of a document, and the container around them.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ use crate::{Document, Fault, IoError, Transaction};
 ///
 /// # Errors
 /// [`IoError::Write`], and [`IoError::Content`] for a document that glTF cannot hold or that
-/// disagrees with itself.
+/// is inconsistent.
 pub(crate) fn add(
     files: &mut Transaction,
     path: &Path,
@@ -50,7 +50,7 @@ pub(crate) fn add(
     let (json, bytes) = build(document, Some(uri)).map_err(|fault| fault.in_file(path))?;
     let mut text = serde_json::to_vec_pretty(&json).expect("JSON values have a text");
     text.push(b'\n');
-    // First the buffer: killed between the two, an old file is better than one without its buffer.
+    // The buffer is first: if the process is killed between the two, an old file is better than one without its buffer.
     files.add(&beside, &bytes)?;
     files.add(path, &text)?;
     Ok(vec![path.to_owned(), beside])
@@ -72,7 +72,7 @@ pub(crate) fn add(
 /// ```
 ///
 /// # Errors
-/// A [`Fault`] for a document that glTF cannot hold or that disagrees with itself.
+/// A [`Fault`] for a document that glTF cannot hold or that is inconsistent.
 pub fn to_glb(document: &Document) -> Result<Vec<u8>, Fault> {
     /// Both headers and the padding of both chunks.
     const OVERHEAD: usize = 12 + 2 * 8 + 2 * 3;
@@ -102,7 +102,7 @@ pub fn to_glb(document: &Document) -> Result<Vec<u8>, Fault> {
 fn build(document: &Document, buffer_uri: Option<String>) -> Result<(Value, Vec<u8>), Fault> {
     let plain;
     let parts = if document.draw.parts.is_empty() && document.mesh.vertex_count() > 0 {
-        // Readers of formats without split vertices may leave the drawn form to us.
+        // Documents from formats without split vertices may have no drawn form; it is made here.
         let mesh = &document.mesh;
         plain = DrawMesh::plain("mesh", mesh.vertex_count(), mesh.triangles());
         &plain.parts
@@ -147,7 +147,7 @@ fn build(document: &Document, buffer_uri: Option<String>) -> Result<(Value, Vec<
         .map(|part| drawn_normals(part, &smooth))
         .collect();
     if rest != document.mesh.positions() {
-        // The file's own normals are those of the mesh, and a fitted skin may rest otherwise.
+        // The file's normals belong to the mesh, and a fitted skin may have another rest shape.
         let given = vertex_normals(document.mesh.positions(), triangles);
         for (part, normals) in parts.iter().zip(&mut normals) {
             turned_normals(part, normals, &given, &smooth);
@@ -237,7 +237,7 @@ fn build(document: &Document, buffer_uri: Option<String>) -> Result<(Value, Vec<
     ))
 }
 
-/// What the rest shape can move towards: the corrections of a skin, or the frames of a sequence.
+/// The shapes that the rest shape can move towards: the corrections of a skin, or the frames of a sequence.
 fn morph_shapes<'a>(
     document: &'a Document,
     plain: Option<&'a SsdProgram>,
@@ -245,7 +245,7 @@ fn morph_shapes<'a>(
     let (Some(skin), Some(plain)) = (&document.skin, plain) else {
         return Ok(document.frames.iter().map(Shape::Frame).collect());
     };
-    // A still file is to show the default pose with what drivers make of it.
+    // A still file shows the default pose with the corrections that drivers set for it.
     let default = skin.run_pose_program(&skin.skeleton.default_pose())?;
     let named = skin.coefficients.iter().zip(default.coefficients);
     Ok((plain.corrections.iter().zip(named))
@@ -259,8 +259,8 @@ fn morph_shapes<'a>(
         .collect())
 }
 
-/// The clips that a file of a skin has: with keys for everything that the skin computes from a pose, for
-/// players that cannot.
+/// The clips of a skin, with keys for all that the skin computes from a pose, for players that cannot compute
+/// it.
 fn file_clips<'a>(skin: &Skin, clips: &'a [Clip]) -> Result<Cow<'a, [Clip]>, Fault> {
     if skin.pose_program.is_empty() {
         return Ok(Cow::Borrowed(clips));

@@ -5,20 +5,20 @@ use serde_json::{Map, Value, json};
 use super::builder::Builder;
 use crate::{Fault, Materials};
 
-/// The arrays of the file that describe its look.
+/// The arrays of the file for materials, textures and pictures.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     /// Name of each array and what is in it; empty arrays are left out, as glTF demands.
     pub(super) arrays: Vec<(&'static str, Vec<Value>)>,
     /// Extensions that the objects use, each once.
     pub(super) extensions_used: Vec<String>,
-    /// Extensions without which a texture has no picture at all.
+    /// Extensions that hold the only picture of some texture.
     pub(super) extensions_required: Vec<String>,
 }
 
-/// Adds the pictures to the buffer and checks what the objects refer to.
+/// Adds the pictures to the buffer and checks the references of the objects.
 ///
-/// Numbers stay as they are, so that extensions which dermis does not know keep theirs.
+/// Indices are unchanged, so that those in unknown extensions stay right.
 pub(super) fn add_looks(builder: &mut Builder, looks: &Materials) -> Result<Looks, Fault> {
     let mut images = Vec::with_capacity(looks.images.len());
     for (number, image) in looks.images.iter().enumerate() {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_are_declared_when_used_and_required_when_nothing_else_has_the_picture() {
+    fn used_extensions_are_declared_and_required_when_they_hold_the_only_picture() {
         let looks = Materials {
             materials: vec![json!({
                 "pbrMetallicRoughness": { "baseColorTexture": {

@@ -29,7 +29,7 @@ pub(super) struct Surface<'a> {
     pub(super) normals: Vec<Vec<[f32; 3]>>,
     /// Influences of each point, largest first; `None` without a skin.
     pub(super) rows: Option<Vec<Vec<(u16, f32)>>>,
-    /// What the influences above stand in for, when the skin is no linear blend.
+    /// The exact model that the influences above approximate, when the skin is not a linear blend.
     pub(super) exact: Option<ExactRows>,
     /// How many bones there are.
     pub(super) joint_count: usize,
@@ -146,7 +146,7 @@ impl Surface<'_> {
             let label = format!("part {number} (mesh {})", part.mesh_name);
             attributes.extend(exact.add(builder, &part.points, &label)?);
         }
-        // Point numbers and exact models from another file belong to that file's points.
+        // Point numbers and exact models read from another file refer to that file's points.
         let passed_on = |name: &str| Name::of(name).is_none();
         for custom in part.custom.iter().filter(|c| passed_on(&c.name)) {
             let what = name(&custom.name);

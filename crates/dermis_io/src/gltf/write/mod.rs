@@ -5,10 +5,10 @@
 //! animations; a mesh sequence without a skin becomes one morph target per frame. A skin that is no
 //! linear blend is written as its plain stand-in, with the exact model in custom attributes.
 //!
-//! What leaves as it came: names, UVs, colours, custom attributes, materials, textures and
-//! pictures. What is repaired because the specification forbids it: normals that are not of unit
-//! length, colours outside 0 to 1, key times that fall together in single precision. The same
-//! document always gives the same bytes.
+//! Names, UVs, colours, custom attributes, materials, textures and pictures are written unchanged.
+//! Normals that are not of unit length, colours outside 0 to 1, and key times that are equal in single
+//! precision are repaired, because the specification forbids them. The same document always gives the
+//! same bytes.
 
 mod buffer_name;
 pub(super) mod builder;

@@ -17,13 +17,13 @@ use crate::{Fault, Frame};
 pub(super) enum Shape<'a> {
     /// A correction of the skin.
     Correction {
-        /// What it does at coefficient 1.
+        /// Its displacements at coefficient 1.
         correction: &'a Correction<DVec3>,
         /// Name shown to people.
         name: &'a str,
-        /// How far it is switched on when nothing moves it.
+        /// Its coefficient in the default pose.
         default: f64,
-        /// Whether it needs a target even where it moves nothing: the first mesh has it then.
+        /// Whether it needs a target even if it moves no vertex; the first mesh has it then.
         must_stay: bool,
     },
     /// A mesh of a sequence.
@@ -48,7 +48,7 @@ impl Shape<'_> {
         }
     }
 
-    /// How far the shape is switched on when nothing moves it.
+    /// The shape's weight in the default pose.
     pub(super) fn default_weight(&self) -> f64 {
         match self {
             Self::Correction { default, .. } => *default,
@@ -70,7 +70,7 @@ impl Shape<'_> {
         }
     }
 
-    /// Whether a mesh has the shape as a target: every frame, but only corrections that move it.
+    /// Whether a mesh has the shape as a target: always for frames, and for corrections that move the mesh.
     fn concerns(&self, surface: &Surface<'_>, mesh: Range<usize>, moved: &[DVec3]) -> bool {
         let mut points = surface.drawn(mesh).flat_map(|(_, part)| &part.points);
         match self {

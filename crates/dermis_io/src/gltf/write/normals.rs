@@ -1,11 +1,11 @@
-//! Normals that a validator accepts: of unit length, and there.
+//! Normals that a validator accepts: present, and of unit length.
 
 use dermis::mesh::DrawPart;
 use glam::{DQuat, DVec3, Vec3};
 
 /// The unit normals of a part's drawn vertices; empty for a cloud of points without any.
 ///
-/// The file's own where they are usable, else the smooth ones of the points, else +Z.
+/// The part's own normals where they are usable, else the smooth normals of the points, else +Z.
 pub(super) fn drawn_normals(part: &DrawPart, smooth: &[DVec3]) -> Vec<[f32; 3]> {
     if part.normals.is_empty() && part.triangles.is_empty() {
         return Vec::new();
@@ -15,16 +15,16 @@ pub(super) fn drawn_normals(part: &DrawPart, smooth: &[DVec3]) -> Vec<[f32; 3]> 
     let own = own.chain(std::iter::repeat(None));
     (part.points.iter().zip(own))
         .map(|(&point, own)| {
-            // In double precision, so that very short ones do not lose their direction.
+            // In double precision, so that very short normals keep their direction.
             let own = own.and_then(|n| Vec3::from(n).as_dvec3().try_normalize());
             own.unwrap_or_else(|| computed(point)).as_vec3().to_array()
         })
         .collect()
 }
 
-/// The unit tangents of a part, or nothing when one of them has no direction or handedness.
+/// The unit tangents of a part; empty when one of them has no direction or handedness.
 ///
-/// Players derive tangents from UVs where a file has none, which beats a made-up one.
+/// Players derive tangents from UVs where a file has none, which is better than an invented one.
 pub(super) fn drawn_tangents(part: &DrawPart) -> Option<Vec<[f32; 4]>> {
     if part.tangents.is_empty() || part.normals.is_empty() {
         return None;
@@ -38,7 +38,7 @@ pub(super) fn drawn_tangents(part: &DrawPart) -> Option<Vec<[f32; 4]>> {
 
 /// Turns the normals of a part from one rest shape to another, as [`normal_deltas`] does.
 ///
-/// Parts without normals of their own already have those of the new shape.
+/// Parts without normals of their own already use the smooth normals of the new shape.
 pub(super) fn turned_normals(
     part: &DrawPart,
     normals: &mut [[f32; 3]],
@@ -57,8 +57,8 @@ pub(super) fn turned_normals(
 
 /// How each drawn normal changes when the points' smooth normals do.
 ///
-/// The file's normals may have hard edges that the smooth ones have not; so each is turned as the
-/// smooth normal of its point turns, which keeps the edges and is zero where nothing moves.
+/// The file's normals may have hard edges. Each is turned as the smooth normal of its point turns,
+/// which keeps the edges and gives a delta of zero where nothing moves.
 pub(super) fn normal_deltas(
     part: &DrawPart,
     normals: &[[f32; 3]],

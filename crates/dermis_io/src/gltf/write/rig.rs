@@ -12,11 +12,11 @@ use crate::gltf::extension::SkinBlock;
 use crate::gltf::names::COMMON_ROOT;
 use crate::{Fault, SkinRecord};
 
-/// Adds every bone as a node, so that node and bone numbers agree, and returns what the scene
-/// must hold.
+/// Adds every bone as a node, so that node and bone numbers agree, and returns the root nodes for the
+/// scene.
 ///
 /// The builder must have no nodes yet. Joints need a common root, or the file is invalid: when
-/// several bones hang in model space, an unmoving node carries them.
+/// several bones have no parent, a node that never moves is added above them.
 pub(in crate::gltf) fn add_bones(
     builder: &mut Builder,
     skeleton: &Skeleton,
@@ -72,9 +72,8 @@ fn trs_node(name: &str, trs: &Trs) -> Result<Node, Fault> {
 
 /// The bones that a file's skin lists as joints.
 ///
-/// All of them, in order, but for those that only carry others (see `Skeleton::is_carrier`), as far
-/// as no vertex, no derived bone, no proxy, no driver, no statistics and no limits name them: engines pay
-/// for every joint, and a carrier has no bind matrix to lose.
+/// All bones, in order, except carriers (see `Skeleton::is_carrier`) that no vertex, derived bone, proxy, driver,
+/// statistics or limits name: every joint costs engines time, and a carrier has no bind matrix to lose.
 #[derive(Debug, Clone)]
 pub(in crate::gltf) struct Joints {
     bones: Vec<BoneId>,

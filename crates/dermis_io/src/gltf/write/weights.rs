@@ -1,14 +1,14 @@
 //! Weight rows to `JOINTS_n` and `WEIGHTS_n`.
 //!
-//! glTF wants weights that are never negative, sum to 1, and name each bone once; most importers
-//! read set 0 only, so the largest stand there.
+//! glTF requires weights that are never negative, sum to 1, and name each bone once; most importers
+//! read set 0 only, so the largest weights are put there.
 
 use dermis::skin::{SsdProgram, Weight};
 
 use super::rig::Joints;
 use crate::Fault;
 
-/// Negative weights down to this are rounding and become 0.
+/// Negative weights no lower than this are rounding errors and become 0.
 const ROUNDING: f64 = 1e-6;
 
 /// How far from 1 a row may sum: four weights stored in bytes are off by up to 0.008. Scaling a
@@ -68,7 +68,7 @@ fn file_row(vertex: usize, row: &[Weight]) -> Result<Row, Fault> {
         .map(|&(bone, weight)| (bone, (weight / sum) as f32))
         .filter(|&(_, weight)| weight > 0.0)
         .collect();
-    // What single precision lost goes to the largest, where it matters least.
+    // The rounding error of single precision is added to the largest weight, where it matters least.
     let lost = 1.0 - rounded.iter().map(|&(_, w)| f64::from(w)).sum::<f64>();
     rounded[0].1 = (f64::from(rounded[0].1) + lost) as f32;
     Ok(rounded)
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn largest_come_first_and_each_bone_once() {
+    fn the_largest_weights_come_first_and_each_bone_once() {
         let weights = row(&[
             (3, 0.1),
             (1, 0.25),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gltf_cannot_hold_is_refused_by_vertex() {
+    fn illegal_weights_are_refused_with_their_vertex() {
         for (weights, message) in [
             (row(&[(0, 1.2), (1, -0.2)]), "-0.2 for bone 1"),
             (row(&[(0, f64::NAN)]), "NaN for bone 0"),

@@ -1,4 +1,4 @@
-//! Bones that shear, as two nested nodes each: exact at the frames and no spin between them.
+//! Bones that shear, each as two nested nodes: exact at the frames and without spins between them.
 
 use dermis::mesh::DrawMesh;
 use dermis::skin::{
@@ -81,13 +81,13 @@ fn cloth() -> (TriMesh, Skin, Vec<Pose>) {
     (mesh, skin, poses.collect())
 }
 
-/// Where bone `j` stands in frame `k`.
+/// The matrix of bone `j` in frame `k`.
 fn bone_at(j: usize, k: usize, centre: DVec3) -> DAffine3 {
     let t = k as f64 / (FRAMES - 1) as f64;
     let swing = |speed: f64| (speed * std::f64::consts::TAU * t + j as f64).sin();
     let turn = DQuat::from_scaled_axis(DVec3::new(0.9 * swing(1.0), 0.6 * swing(1.5), 0.0));
     let mut m = match j {
-        // Nearly rigid, once about.
+        // Nearly rigid, with one full turn.
         0 => {
             let about = DVec3::new(0.6, 0.0, 0.8) * std::f64::consts::TAU * t;
             DMat3::from_quat(DQuat::from_scaled_axis(about))
@@ -142,7 +142,7 @@ fn at_frames(document: &Document, skin: &Skin, poses: &[Pose], shown: &[Shown]) 
 }
 
 #[test]
-fn three_shows_affine_bones_exactly_and_without_a_spin() {
+fn three_shows_affine_bones_exactly_at_frames_and_without_a_spin_between() {
     let Some(clients) = support::node_clients() else {
         return;
     };
@@ -213,7 +213,7 @@ fn blender_shows_affine_bones_exactly() {
 }
 
 #[test]
-fn only_inner_nodes_are_joints_and_all_come_back() {
+fn only_inner_nodes_are_joints_and_all_nodes_are_read_back_as_bones() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let (document, skin, poses) = document(0.0);
     let file = write_into(folder.path(), "affine.glb", &document);
@@ -259,6 +259,6 @@ fn only_inner_nodes_are_joints_and_all_come_back() {
     assert_eq!(
         again.len(),
         first.len(),
-        "writing what was read adds nothing"
+        "writing the document again gives the same bytes"
     );
 }

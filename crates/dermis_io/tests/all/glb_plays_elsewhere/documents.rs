@@ -1,4 +1,4 @@
-//! Documents made in memory, one for each thing that the writer can do.
+//! Documents made in memory, one for each feature of the writer.
 
 use base64::Engine;
 use dermis::clip::{Channel, Interpolation, Keys};
@@ -224,8 +224,8 @@ fn wide_attribute() -> Document {
     document
 }
 
-/// Every corner its own vertex, the most that a file can split, with attributes of every kind,
-/// some of which glTF forbids as they are.
+/// Every corner is its own vertex, the most that a file can split, with attributes of every kind,
+/// some of which glTF forbids and the writer repairs.
 fn split_part(name: &str, triangles: &[[u32; 3]], material: Option<usize>) -> DrawPart {
     let points: Vec<u32> = triangles.as_flattened().to_vec();
     let corners: Vec<u32> = (0..points.len() as u32).collect();
@@ -250,8 +250,8 @@ fn split_part(name: &str, triangles: &[[u32; 3]], material: Option<usize>) -> Dr
     }
 }
 
-/// Corrections of one end, of a few points, of everything (on by default) and of nothing, whose
-/// coefficients are keyed by two channels of different times.
+/// Corrections that move one end, a few points, all points (on by default) and no points; their
+/// coefficients have keys in two channels of different times.
 pub(crate) fn corrected() -> Document {
     let mut document = dressed();
     let skin = document.skin.as_mut().expect("it has a skin");
@@ -289,7 +289,7 @@ pub(crate) fn corrected() -> Document {
     document
 }
 
-/// Two bones that both hang in model space, as a decomposition makes them.
+/// Two bones without parents, as a decomposition makes them.
 fn free_bones() -> Document {
     let mut document = plain(4, 2, Linear);
     let frame = |x: f64| DAffine3::from_translation(DVec3::new(x, 0.0, 0.0));

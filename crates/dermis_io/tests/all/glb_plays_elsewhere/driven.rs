@@ -1,4 +1,4 @@
-//! Skins with drivers: others know none, and play the weights that were baked into the clips.
+//! Skins with drivers: other players do not know drivers, and play the weights baked into the clips.
 
 use dermis::clip::Interpolation::Linear;
 use dermis::clip::{Channel, Keys};
@@ -26,8 +26,8 @@ fn shape(vertices: std::ops::Range<u32>, value: DVec3) -> Vec<Delta<DVec3>> {
     vertices.map(delta).collect()
 }
 
-/// Adds a slider that moves nothing and a driver that reads it and a joint; the second shape lies
-/// across both meshes of a document that has two, and is on at rest.
+/// Adds a slider without a shape, and a driver that reads it and a joint; the second shape extends
+/// over both meshes of a document that has two, and is on at rest.
 fn drive(skin: &mut Skin) {
     let count = skin.vertex_count() as u32;
     let load = skin.coefficients.len();
@@ -79,11 +79,11 @@ fn driven(mut document: Document) -> Document {
     document
 }
 
-/// A document by the name of its file, and the skin that plain players are to show of it.
+/// A document by the name of its file, and the skin that plain players should show.
 fn cases() -> Vec<(String, Document, Skin)> {
     let mut split = dressed();
     for part in &mut split.draw.parts {
-        // Attributes of other widths would meet Blender's fault.
+        // Attributes of different widths would trigger Blender's bug.
         part.custom.clear();
     }
     let linear_blend = [("tube", plain(4, 4, Linear)), ("split", split)];

@@ -1,4 +1,4 @@
-//! Skins that plain glTF cannot hold: others play their stand-in, and a few lines play them exactly.
+//! Skins that plain glTF cannot hold: other players show their stand-in, and a few lines of code show them exactly.
 
 use dermis::clip::Interpolation::Linear;
 use dermis::fit::{exact_ssd, plain_fallback};
@@ -17,14 +17,14 @@ use crate::support::clients::{
     Shown, assert_valid, blender_positions, three_exact, three_positions,
 };
 
-/// Times of the clip's keys, and, for players that blend rotations as glTF says, between them.
+/// Times of the clip's keys and, for players that interpolate rotations as glTF requires, times between them.
 const KEYS: [f64; 3] = [0.0, 0.5, 1.0];
 const TIMES: [f64; 4] = [0.0, 0.2, 0.5, 0.85];
 
 /// The file of an animation-space skin's exact form over copies of bones.
 const COPIES: &str = "copies.glb";
 
-/// A document with its file's name, and the skin that plain players are to show.
+/// A document with its file's name, and the skin that plain players should show.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) document: Document,
@@ -95,7 +95,7 @@ pub(crate) fn exact_cases() -> Vec<Case> {
     };
     let mut split = dressed();
     for part in &mut split.draw.parts {
-        // Attributes of other widths would meet Blender's fault.
+        // Attributes of different widths would trigger Blender's bug.
         part.custom.clear();
     }
     let ssd = |document: &Document| match document.skin.as_ref().map(|skin| &skin.program) {
@@ -142,7 +142,7 @@ pub(crate) fn exact_cases() -> Vec<Case> {
 fn copies() -> (Document, Skin) {
     let mut document = plain(4, 4, Linear);
     let mut linear = vectors(&document);
-    // Weights below zero, which have to be moved to other bones first.
+    // Weights below zero, which must be moved to other bones first.
     let rows = linear.influences.iter().enumerate().map(|(i, row)| {
         let mut row = row.to_vec();
         if i.is_multiple_of(4) {
@@ -168,7 +168,7 @@ fn copies() -> (Document, Skin) {
     (document, skin)
 }
 
-/// Compares what a player shows with a skin that has the document's first bones.
+/// Compares a player's positions with those of a skin that has the document's first bones.
 pub(crate) fn compare(
     case: &str,
     document: &Document,
@@ -242,7 +242,7 @@ fn blender_shows_stand_ins_and_copies() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for case in exact_cases() {
         let file = write_into(folder.path(), case.name, &case.document);
-        // Several times: what custom attributes can break in Blender depends on a hash's seed.
+        // Several times, because Blender's bug with custom attributes depends on the seed of a hash.
         let runs = if case.name.contains("split") { 4 } else { 1 };
         for _ in 0..runs {
             let shown = blender_positions(&python, &clients, &file, Some("bend"), &KEYS);

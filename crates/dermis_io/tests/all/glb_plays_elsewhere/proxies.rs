@@ -1,4 +1,4 @@
-//! Skins with proxy bones: others know none, and play the pairs of nodes that were baked into the clips.
+//! Skins with proxy bones: other players do not know them, and play the pairs of nodes baked into the clips.
 
 use dermis::mesh::DrawMesh;
 use dermis::pose_space::{Control, Driver, JointTurn, Kernel};
@@ -16,16 +16,16 @@ use crate::support::proxy_skins::{ProxyTube, bones_at, clip, proxy_tube};
 const RATE: f64 = 24.0;
 const FRAMES: usize = 25;
 
-/// How a skeleton stands that nobody poses.
+/// The default pose of a skeleton.
 #[derive(Debug, Clone, Copy)]
-enum Standing {
+enum DefaultPose {
     Rest,
     /// In some other pose, in which proxies shear.
     Bent,
 }
 
 /// Documents by the names of their files.
-fn documents(standing: Standing) -> Vec<(&'static str, Document)> {
+fn documents(default_pose: DefaultPose) -> Vec<(&'static str, Document)> {
     let sizes = [("few_proxies.glb", 3, 5), ("many_proxies.glb", 12, 60)];
     let mut documents: Vec<(&'static str, Document)> = sizes
         .map(|(name, bones, proxies)| {
@@ -39,9 +39,9 @@ fn documents(standing: Standing) -> Vec<(&'static str, Document)> {
                 draw: DrawMesh::plain("tube", mesh.vertex_count(), mesh.triangles()),
                 mesh,
                 clips: vec![clip(&skin, FRAMES, RATE)],
-                skin: Some(match standing {
-                    Standing::Rest => skin,
-                    Standing::Bent => bent_by_default(skin),
+                skin: Some(match default_pose {
+                    DefaultPose::Rest => skin,
+                    DefaultPose::Bent => bent_by_default(skin),
                 }),
                 ..Document::default()
             };
@@ -96,7 +96,7 @@ fn proxies_are_valid_and_three_plays_them() {
     let mut files = Vec::new();
     // Every frame, and half-way, where there are keys, too.
     let times: Vec<f64> = (0..2 * FRAMES - 1).map(|k| k as f64 / 2.0 / RATE).collect();
-    for (name, document) in documents(Standing::Bent) {
+    for (name, document) in documents(DefaultPose::Bent) {
         let file = write_into(folder.path(), name, &document);
         let skin = skin_of(&document);
         let shown = three_positions(&clients, &file, Some("wave"), &times);
@@ -128,9 +128,9 @@ fn proxies_are_valid_and_three_plays_them() {
 }
 
 #[test]
-fn what_is_read_back_needs_no_clip() {
+fn proxies_read_back_are_computed_without_a_clip() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    for (name, mut document) in documents(Standing::Bent) {
+    for (name, mut document) in documents(DefaultPose::Bent) {
         let mut skin = skin_of(&document).clone();
         if let (true, VertexProgram::Ssd(ssd)) = (name == "few_proxies.glb", &skin.program) {
             // Another vertex program on the same bones.
@@ -161,9 +161,9 @@ fn blender_plays_proxies() {
     };
     let folder = tempfile::tempdir().expect("a scratch folder");
     let times: Vec<f64> = (0..FRAMES).map(|k| k as f64 / RATE).collect();
-    // From the rest pose: where bones stand otherwise by default, Blender's importer takes the nodes of
-    // bones without a joint above them for where the mesh was bound, and blends it twice.
-    for (name, document) in documents(Standing::Rest) {
+    // With the rest pose as default pose: otherwise Blender's importer takes the default transforms of bones without
+    // a joint above them for the bind pose, and blends the mesh twice.
+    for (name, document) in documents(DefaultPose::Rest) {
         let file = write_into(folder.path(), name, &document);
         let shown = blender_positions(&python, &clients, &file, Some("wave"), &times);
         compare(name, &document, skin_of(&document), &times, &shown);

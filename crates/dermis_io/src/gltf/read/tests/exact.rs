@@ -1,4 +1,4 @@
-//! Exact models beside plain weights: what is used, what is left, what is refused.
+//! Exact models beside plain weights: when they are used, ignored or refused.
 
 use dermis::skin::VertexProgram;
 use dermis::{BoneId, Skin};
@@ -47,7 +47,7 @@ fn vectors_are_read_by_joint_and_empty_ones_left_out() {
 }
 
 #[test]
-fn what_does_not_fit_together_leaves_the_plain_weights() {
+fn plain_weights_are_used_when_exact_attributes_do_not_fit_together() {
     type Damage = fn(&mut File);
     let damages: [(&str, Damage); 11] = [
         ("_AS_0 is VEC3 and not VEC4", |f| {
@@ -134,7 +134,7 @@ fn attributes_of_another_length_are_refused() {
 }
 
 #[test]
-fn one_part_without_its_share_leaves_the_plain_weights() {
+fn plain_weights_are_used_when_one_part_lacks_the_exact_attributes() {
     let mut file = animation_space();
     let mut bare = file.primitive().clone();
     for name in ["_AS_0", "_AS_1", "_ASJ_0"] {

@@ -51,7 +51,7 @@ fn points_and_lines_are_left_out_with_a_note() {
     assert_eq!(
         document.notes,
         ["left out, because they are not triangles: mesh 0 primitive 0"],
-        "and said so"
+        "and a note says so"
     );
     File::triangle(json!({"mode": 9})).refused("mesh 0 primitive 0: expected a mode of 0 to 6");
 }
@@ -98,7 +98,7 @@ fn a_still_file_has_no_skin_and_its_nodes_are_baked() {
     assert_eq!(
         part.triangles,
         [[0, 2, 1]],
-        "a mirrored mesh is turned inside in"
+        "the winding of a mirrored mesh is flipped"
     );
     let [a, b, c] = part.triangles[0].map(|v| document.mesh.positions()[v as usize]);
     let face = (b - a).cross(c - a).normalize();
@@ -152,7 +152,7 @@ fn quantised_attributes_decode() {
 }
 
 #[test]
-fn colours_and_custom_attributes_are_kept_and_the_rest_is_noted() {
+fn colours_and_custom_attributes_are_kept_and_other_attributes_noted() {
     let mut file = File::triangle(json!({}));
     let rgb = file.floats("VEC3", &[0.5; 9]);
     let uv = file.floats("VEC2", &[f32::NAN, 0., 0., 0., 0., 0.]);
@@ -181,7 +181,7 @@ fn colours_and_custom_attributes_are_kept_and_the_rest_is_noted() {
             "attributes left out: mesh 0 primitive 0 _M (MAT4), mesh 0 primitive 0 TEXCOORD_2",
             "1 numbers in normals, tangents, UVs and colours were not finite and were set to zero",
         ],
-        "what is not kept is said"
+        "notes say what was left out"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Files that lie: every one is refused, none panics or fills the memory.
+//! Files with false counts and offsets: each is refused, and none panics or fills the memory.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn accessors_that_reach_past_their_bytes_are_refused() {
 }
 
 #[test]
-fn buffer_views_and_buffers_that_lie_are_refused() {
+fn buffer_views_and_buffers_with_false_sizes_are_refused() {
     for (view, expected) in [
         (
             json!({"byteLength": 37}),
@@ -112,7 +112,7 @@ fn zero_filled_accessors_are_only_as_long_as_the_positions() {
 }
 
 #[test]
-fn sparse_accessors_that_lie_are_refused() {
+fn sparse_accessors_with_false_counts_are_refused() {
     let sparse = |sparse: Value| {
         let mut whole = json!({
             "count": 1,
@@ -154,7 +154,7 @@ fn sparse_accessors_that_lie_are_refused() {
 }
 
 #[test]
-fn small_files_that_unfold_without_end_are_refused() {
+fn small_files_that_decode_to_huge_meshes_are_refused() {
     let mut file = File::triangle(json!({}));
     let primitive = file.primitive().clone();
     file.json["meshes"][0]["primitives"] = json!(vec![primitive; 1000]);

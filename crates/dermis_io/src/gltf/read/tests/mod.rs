@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::read;
 use crate::Document;
 
-/// A glTF file in the making: JSON, and one buffer that accessors are added to.
+/// A glTF file under construction: JSON, and one buffer that accessors are added to.
 #[derive(Clone)]
 pub(super) struct File {
     pub(super) json: Value,
@@ -39,7 +39,7 @@ impl File {
         }
     }
 
-    /// One node with a mesh of one triangle in the xy plane, and what to add to the primitive.
+    /// One node with a mesh of one triangle in the xy plane; the argument is added to the primitive.
     pub(super) fn triangle(extra: Value) -> Self {
         let mut file = Self::with_nodes(json!([{"mesh": 0}]));
         let position = file.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);
@@ -164,7 +164,7 @@ pub(super) fn skin_of(document: &Document) -> (&Skin, &SsdProgram) {
 }
 
 #[test]
-fn a_glb_and_a_gltf_with_the_same_content_read_alike() {
+fn a_glb_and_a_gltf_with_the_same_content_give_the_same_document() {
     let file = File::triangle(json!({}));
     let glb = read(Path::new("t.glb"), &file.to_glb()).expect("legal");
     let gltf = file.read();
@@ -203,7 +203,7 @@ fn the_dermis_block_is_read_and_newer_or_broken_ones_are_noted() {
     assert_eq!(
         notes,
         ["the DERMIS_skin block has version 5, newer than 4, and was ignored"],
-        "and said so"
+        "and a note says so"
     );
     let mut derived = block(2);
     derived["derived"] =

@@ -78,7 +78,7 @@ fn a_file_of_captured_motion_has_a_skeleton_and_clips_but_no_skin() {
 }
 
 #[test]
-fn an_animation_of_something_else_leaves_the_file_still() {
+fn an_animation_that_moves_no_mesh_gives_no_skin() {
     let nodes = json!([{}, {"mesh": 0}]);
     let document = animated(nodes, "translation", &[0.0], "VEC3", &[0.; 3]).read();
     assert!(
@@ -87,8 +87,8 @@ fn an_animation_of_something_else_leaves_the_file_still() {
     );
     assert_eq!(
         document.notes,
-        ["animations that move nothing here were left out: clip_0"],
-        "said so"
+        ["animations that move no bone or morph target were left out: clip_0"],
+        "a note says so"
     );
 }
 
@@ -133,7 +133,7 @@ fn equal_times_keep_the_later_key_and_falling_times_are_refused() {
     assert_eq!(
         document.notes,
         ["animation keys left out, because the next key has the same time: 1"],
-        "said so"
+        "a note says so"
     );
     animated(nodes(), "translation", &[0., 2., 1.], "VEC3", &values[..9])
         .refused("animation 0 channel 0 key 2: expected a time after 2 s, found 1 s");
@@ -201,7 +201,7 @@ fn cubic_keys_have_three_values_of_which_the_middle_one_is_a_rotation() {
 fn morphed() -> File {
     let mut file = File::triangle(json!({}));
     let lift = file.floats("VEC3", &[0., 0., 0., 0., 0., 1., 0., 0., 0.]);
-    // Accessors without a buffer view are zero, but for what is sparse.
+    // Accessors without a buffer view are zero, except for their sparse values.
     let indices = file.view(&[2]);
     let values = file.view(&[0., 3., 0f32].map(f32::to_le_bytes).concat());
     let sparse = file.push(

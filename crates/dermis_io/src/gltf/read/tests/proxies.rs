@@ -1,4 +1,4 @@
-//! Proxy bones of a file small enough to write out, and blocks that lie about them.
+//! Proxy bones of a file small enough to write out, and blocks with false facts about them.
 
 use dermis::BoneId;
 use glam::DVec3;
@@ -72,7 +72,7 @@ fn proxies_json(file: &mut File) -> &mut Value {
 }
 
 #[test]
-fn a_proxy_goes_by_joints_and_matrices_of_the_file() {
+fn proxies_use_the_joints_and_matrices_of_the_file() {
     let document = proxied().read();
     assert!(document.notes.is_empty(), "{:?}", document.notes);
     let skin = document.skin.as_ref().expect("the file has motion");
@@ -88,7 +88,7 @@ fn a_proxy_goes_by_joints_and_matrices_of_the_file() {
 }
 
 #[test]
-fn claims_without_bytes_are_left() {
+fn proxies_whose_matrices_have_no_bytes_are_left_out() {
     let long = |count: usize| -> Value { vec![json!(0); count].into() };
     let mut huge = proxied();
     let zeros = json!({"componentType": 5126, "count": 4 * 20_000 * 20_000u64, "type": "VEC4"});

@@ -211,7 +211,7 @@ fn a_skinned_node_without_joints_moves_with_its_node() {
         [
             "primitives without joints on a node that has a skin, which move with the node instead: mesh 0 primitive 1"
         ],
-        "said so"
+        "a note says so"
     );
     let (skin, ssd) = skin_of(&document);
     let point = document.draw.parts[1].points[0] as usize;
