@@ -1,9 +1,8 @@
 //! `dermis compare`: every method on the same examples.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use dermis::compare::{CompareOptions, Comparison, compare};
 use dermis::fit::{Method, ProxyCount};
 use dermis_io::{IoError, Transaction, WriteOptions};
@@ -56,12 +55,12 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let failed = (comparison.rows.iter())
         .find_map(|row| row.outcome.as_ref().err())
         .filter(|_| comparison.compared().next().is_none());
+    let report = report::comparison_report(set, &comparison, report::command_line());
     // A page of reasons is no comparison.
     let page = match args.report.as_ref().filter(|_| failed.is_none()) {
         Some(path) => {
-            let command = report::command_line();
-            let page = report::compare_html(&prepared, &comparison, args.up, &command, talk)?;
-            Some((path, page))
+            let figures = report::comparison_figures(set, &comparison, args.up, talk)?;
+            Some((path, report::html(&report, &figures)?))
         }
         None => None,
     };
@@ -77,11 +76,7 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
     files.commit()?;
     talk.clear();
-    let text = match args.json {
-        true => report::compare_json(set, &comparison)?,
-        false => report::compare_table(set, &comparison),
-    };
-    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    report::print(&report, args.json)?;
     for path in &written {
         talk.remark(format!("wrote {}", path.display()));
     }

@@ -1,7 +1,5 @@
 //! `dermis compare --decompose`: ways to make a mesh animation smaller, side by side.
 
-use std::io::Write;
-
 use anyhow::{Context, bail};
 use dermis::compare::ComparatorOptions;
 use dermis::compare::{Decomposer, DecompositionOptions, compare_decompositions};
@@ -31,20 +29,17 @@ pub(super) fn run(args: &CompareArgs, bone_count: usize, talk: &Talk) -> anyhow:
         .find_map(|row| row.outcome.as_ref().err())
         .filter(|_| found.decomposed().next().is_none());
     // A page of reasons is no comparison.
-    let report = args.report.as_ref().filter(|_| failed.is_none());
-    if let Some(path) = report {
-        let command = report::command_line();
-        let page = report::decompositions_html(&animation, &found, args.up, &command, talk)?;
+    let page = args.report.as_ref().filter(|_| failed.is_none());
+    let report = report::decompositions_report(&animation, &found);
+    if let Some(path) = page {
+        let figures = report::decompositions_figures(&animation, &found, args.up, talk)?;
+        let html = report::html(&report, &figures)?;
         talk.check_stopped()?;
-        dermis_io::write_file(path, page.as_bytes())?;
+        dermis_io::write_file(path, html.as_bytes())?;
     }
     talk.clear();
-    let text = match args.json {
-        true => report::decompositions_json(&animation, &found)?,
-        false => report::decompositions_table(&animation, &found),
-    };
-    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
-    if let Some(path) = report {
+    report::print(&report, args.json)?;
+    if let Some(path) = page {
         talk.remark(format!("wrote {}", path.display()));
     }
     match failed {

@@ -1,6 +1,5 @@
 //! `dermis decompose`: a mesh animation to bones and weights.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -151,8 +150,12 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         rig_alone,
         was_stopped,
     };
+    let report = report::decomposition_report(&job);
     let page = match &args.report {
-        Some(path) => Some((path, report::decompose_html(&job, talk)?)),
+        Some(path) => {
+            let figures = report::decomposition_figures(&job, talk)?;
+            Some((path, report::html(&report, &figures)?))
+        }
         None => None,
     };
     // Pictures take a while, and who stops them wants no skin either.
@@ -165,11 +168,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     }
     files.commit()?;
     talk.clear();
-    let text = match args.json {
-        true => report::decompose_json(&job)?,
-        false => report::decompose_table(&job),
-    };
-    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    report::print(&report, args.json)?;
     talk.remark_written(&skin_files);
     if let Some((path, _)) = page {
         talk.remark(format!("wrote {}", path.display()));

@@ -43,10 +43,13 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let picture = picture_rows(&job, &fitted, &worst, 640, talk)?
         .remove(0)
         .to_png()?;
-    let html = report::html(&job, &fitted, &engine, talk)?;
+    let fit = report::fit_report(&job, &fitted, &engine);
+    let html = report::html(&fit, &report::fit_figures(&job, &fitted, talk)?)?;
     let methods = Method::all(SsdOptions::default().max_influences);
     let comparison = compare(set, &job.split, &methods, &CompareOptions::default(), talk)?;
-    let compared = report::compare_html(&prepared, &comparison, job.up, &job.command, talk)?;
+    let others = report::comparison_report(set, &comparison, job.command.clone());
+    let figures = report::comparison_figures(set, &comparison, job.up, talk)?;
+    let compared = report::html(&others, &figures)?;
     talk.check_stopped()?;
 
     let names = [
@@ -56,14 +59,14 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         "worst.png",
         "compare.html",
     ];
-    let [examples, skin, page, png, others] = names.map(|name| args.folder.join(name));
+    let [examples, skin, page, png, side_by_side] = names.map(|name| args.folder.join(name));
     let document = skin_document(&prepared, job.method(), &fitted, &engine, talk)?;
     let mut files = Transaction::new();
     files.add_document(&examples, &prepared.look, &WriteOptions::default())?;
     files.add_document(&skin, &document, &WriteOptions::default())?;
     files.add(&png, &picture)?;
     files.add(&page, html.as_bytes())?;
-    files.add(&others, compared.as_bytes())?;
+    files.add(&side_by_side, compared.as_bytes())?;
     files.commit()?;
     talk.clear();
 
@@ -76,9 +79,9 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
          {:<32} the worst pose that it was not fitted to: look at the forearm, which collapses\n\
          {:<32} the skin with its clip: drop it into any glTF viewer\n\
          {:<32} the examples, for: dermis fit {} -o again.glb",
-        report::table(&job, &fitted, &engine),
-        report::compare_table(set, &comparison),
-        others.display(),
+        report::text(&fit),
+        report::text(&others),
+        side_by_side.display(),
         page.display(),
         png.display(),
         skin.display(),

@@ -1,8 +1,5 @@
 //! `dermis fit`: examples to a skin.
 
-use std::io::Write;
-
-use anyhow::Context;
 use dermis::fit::{
     Choice, EngineReport, FitReport, Method, ProxyCount, Shown, choose_method, engine_report,
     evaluate_fit,
@@ -45,9 +42,13 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     let fitted = job.fit(talk)?;
     let engine = engine_report(set, &fitted, plain_exact, talk)?;
+    let report = report::fit_report(&job, &fitted, &engine);
     // Pictures take a while, and who stops them wants no skin either.
     let page = match &args.report {
-        Some(path) => Some((path, report::html(&job, &fitted, &engine, talk)?)),
+        Some(path) => {
+            let figures = report::fit_figures(&job, &fitted, talk)?;
+            Some((path, report::html(&report, &figures)?))
+        }
         None => None,
     };
     talk.check_stopped()?;
@@ -59,12 +60,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
     files.commit()?;
     talk.clear();
-    let mut out = std::io::stdout().lock();
-    let text = match args.json {
-        true => report::json(&job, &fitted, &engine)?,
-        false => report::table(&job, &fitted, &engine),
-    };
-    writeln!(out, "{text}").context("standard output cannot be written")?;
+    report::print(&report, args.json)?;
     talk.remark_written(&skin_files);
     if let Some(path) = &args.report {
         talk.remark(format!("wrote {}", path.display()));

@@ -6,7 +6,8 @@ use dermis::fit::{FitReport, Method};
 use dermis::measure::ExampleMeasures;
 use dermis_render::{Axis, Chart, Draw, Marker, Point, Series};
 
-use super::page::CHART_WIDTH;
+/// Width in CSS pixels: that of the page.
+pub(super) const CHART_WIDTH: u32 = 1100;
 
 /// Errors of which one is so many times another are drawn on a logarithmic axis.
 const FAR_APART: f64 = 20.0;
@@ -34,7 +35,7 @@ pub(super) fn error_charts(comparison: &Comparison) -> Chart {
         .any(|(_, c)| c.report.held_out.is_some());
     Chart {
         x: Axis::linear("example"),
-        y: error_axis("E_RMS", comparison),
+        y: axis_of_tested(comparison),
         series,
         open_means: if held_out { "held out" } else { "" }.to_owned(),
         width: CHART_WIDTH,
@@ -110,7 +111,7 @@ pub(super) fn cost_charts(comparison: &Comparison) -> [Chart; 2] {
         Chart {
             title: title.to_owned(),
             x: Axis::linear(label).from_zero(),
-            y: error_axis("E_RMS", comparison),
+            y: axis_of_tested(comparison),
             series: series.collect(),
             width: CHART_WIDTH / 2 - 10,
             height: 340,
@@ -172,14 +173,17 @@ pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<
     ])
 }
 
-fn error_axis(label: &str, comparison: &Comparison) -> Axis {
-    let errors = || comparison.compared().map(|(_, c)| c.tested().e_rms);
-    let (low, high) = (
-        errors().fold(f64::INFINITY, f64::min),
-        errors().fold(0.0, f64::max),
-    );
-    match low > 0.0 && high > FAR_APART * low {
-        true => Axis::log10(label),
-        false => Axis::linear(label).from_zero(),
+/// An axis of errors: logarithmic where they are far apart and none is below the least.
+pub(super) fn error_axis(errors: impl Iterator<Item = f64>, least: f64) -> Axis {
+    let (low, high) = errors.fold((f64::INFINITY, 0.0_f64), |(low, high), error| {
+        (low.min(error), high.max(error))
+    });
+    match low > least && high > FAR_APART * low {
+        true => Axis::log10("E_RMS"),
+        false => Axis::linear("E_RMS").from_zero(),
     }
+}
+
+fn axis_of_tested(comparison: &Comparison) -> Axis {
+    error_axis(comparison.compared().map(|(_, c)| c.tested().e_rms), 0.0)
 }

@@ -1,130 +1,215 @@
-//! The report of a fit: one HTML file that needs no other.
+//! A report as a page: one HTML file that needs no other.
 
-use std::fmt::Write;
+use base64::Engine;
+use serde_json::Value;
 
-use dermis::fit::{EngineReport, FitReport};
+use super::model::{Block, Column, Figure, Part, Report, Row, Table};
 
-use super::charts::{error_chart, round_chart};
-use super::page::{self, PICTURE_SIZE};
-use super::table::{candidates, enveloping, remarks, rows, short};
-use super::{choose_examples, picture_rows};
-use crate::cmd::fit::{Chosen, FitJob};
-use crate::talk::Talk;
+const STYLE: &str = "\
+body{font:16px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:1160px;\
+margin:2rem auto;padding:0 1rem}\
+h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem}\
+h3{font-size:1rem;margin-bottom:0}\
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
+th,td{padding:.3rem .9rem;text-align:right;border-bottom:1px solid #ddd}\
+th:first-child,td:first-child{text-align:left;padding-left:0;white-space:nowrap}\
+table.wide{font-size:.82rem;line-height:1.35;width:100%}\
+table.wide th,table.wide td{padding:.35rem .45rem}\
+table.wide th{vertical-align:bottom;font-weight:600}\
+th.group{text-align:center;border-bottom:none;color:#555}\
+td.words,th.words{text-align:left}td.best{font-weight:700;color:#005a8d}\
+tr.chosen{background:#eef5fa}\
+img{width:100%;height:auto;margin:.4rem 0}\
+code{background:#f3f3f3;padding:.15rem .35rem;border-radius:3px;overflow-wrap:anywhere}\
+svg{max-width:100%;height:auto}.pair{display:flex;flex-wrap:wrap;gap:1.2rem}.note{color:#555}";
 
-/// Writes the whole page.
-pub(crate) fn html(
-    job: &FitJob<'_>,
-    fitted: &FitReport,
-    engine: &EngineReport,
-    talk: &Talk,
-) -> anyhow::Result<String> {
-    let set = &job.prepared.set;
-    let chosen = choose_examples(fitted);
-    let pictures = picture_rows(job, fitted, &chosen, PICTURE_SIZE, talk)?;
-    let heading = format!(
-        "{}, fitted to {} examples",
-        super::capitalized(job.method().title()),
-        set.examples().len()
-    );
-    let bones = fitted.cost.palette_size;
-    let mut page = page::open(
-        "dermis fit report",
-        &heading,
-        set.rest(),
-        bones,
-        &job.command,
+/// Tables of more columns than this are set in small type.
+const FEW_COLUMNS: usize = 8;
+
+/// The whole page. Its figures come after all that is in words and numbers.
+pub(crate) fn html(report: &Report, figures: &[Figure]) -> anyhow::Result<String> {
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\">\
+         <title>{}</title><style>{STYLE}</style></head><body>\n\
+         <h1>{}</h1>\n\
+         <p class=\"note\">{}. Made by dermis {} with<br>\
+         <code>{}</code></p>\n",
+        escape(report.title),
+        escape(&report.heading),
+        escape(&report.subject),
+        env!("CARGO_PKG_VERSION"),
+        escape(&report.command)
     );
     let p = &mut page;
-    numbers(p, job, fitted, engine);
-    // Writing to a string cannot fail.
-    let _ = writeln!(p, "<h2>What it looks like</h2>");
-    for (image, c) in pictures.iter().zip(&chosen) {
-        let name = &set.examples()[c.index].name;
-        let alt = format!("{}: {name}: target, fit, and error as colour", c.why);
-        page::picture(p, image, &alt)?;
-    }
-    let _ = writeln!(
-        p,
-        "<p class=\"note\">Each row from one camera; all rows share one colour scale. {}</p>",
-        match fitted.held_out {
-            Some(_) => "Held-out poses are shown with a skin that has not seen them.",
-            None => "No pose was held out: the errors say nothing about poses not given.",
+    for block in &report.blocks {
+        match block {
+            Block::Table(numbers) => table(p, &report.data, numbers),
+            Block::Facts(facts) => {
+                p.push_str("<table>\n");
+                for (name, text) in facts {
+                    let (name, text) = (escape(name), escape(text));
+                    *p += &format!("<tr><td>{name}</td><td class=\"words\">{text}</td></tr>\n");
+                }
+                p.push_str("</table>\n");
+            }
+            Block::Sentences(sentences) => {
+                for sentence in sentences {
+                    *p += &format!("<p>{}</p>\n", escape(sentence));
+                }
+            }
+            Block::Remarks(remarks) => list(
+                p,
+                "What the numbers say",
+                remarks.iter().map(|text| escape(text)),
+            ),
         }
-    );
-    let _ = writeln!(
-        p,
-        "<h2>Error of each example</h2>\n{}",
-        error_chart(job.method(), fitted).to_svg()
-    );
-    if fitted.round_errors.len() > 1 {
-        let _ = writeln!(
-            p,
-            "<h2>Error after each round</h2>\n{}",
-            round_chart(fitted).to_svg()
-        );
     }
-    page::explanation(
-        p,
-        "<li><b>Position error</b>: error as a share of the error when nothing moves at all.</li>\
-         <li><b>Stock engines</b>: what players that know only plain glTF show instead of the skin, measured as \
-         the skin is; without such rows they show the skin itself.</li>",
-    );
-    page::close(p);
+    for figure in figures {
+        *p += &format!("<h2>{}</h2>\n", escape(figure.heading));
+        for part in &figure.parts {
+            draw(p, part)?;
+        }
+        note(p, &figure.note);
+    }
+    let glossary = report.glossary.iter();
+    let meanings = glossary.map(|(word, text)| format!("<b>{word}</b>: {}", escape(text)));
+    list(p, "How to read the numbers", meanings);
+    p.push_str("</body></html>\n");
     Ok(page)
 }
 
-fn numbers(p: &mut String, job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport) {
-    p.push_str(
-        "<table><tr><th>examples</th><th>count</th><th>E_RMS</th><th>EE ± sd, %</th>\
-         <th>position error</th><th>mean distance</th><th>max distance</th>\
-         <th>mean normal angle</th><th>max</th></tr>\n",
-    );
-    for (name, m) in rows(fitted, engine) {
-        let percent = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.2}%"));
-        let _ = writeln!(
-            p,
-            "<tr><td>{name}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.4}%</td>\
-             <td>{:.3}%</td><td>{:.2}°</td><td>{:.1}°</td></tr>",
-            m.example_count,
-            short(m.e_rms),
-            enveloping(m).unwrap_or("–".to_owned()),
-            percent(m.position_error_percent),
-            100.0 * m.mean_distance,
-            100.0 * m.max_distance,
-            m.mean_normal_angle_deg,
-            m.max_normal_angle_deg,
+fn table(p: &mut String, data: &Value, table: &Table) {
+    if !table.heading.is_empty() {
+        *p += &format!("<h2>{}</h2>\n", escape(table.heading));
+    }
+    p.push_str(match table.columns.len() > FEW_COLUMNS {
+        true => "<table class=\"wide\">",
+        false => "<table>",
+    });
+    if table.columns.iter().any(|c| !c.heading[0].is_empty()) {
+        p.push_str("<tr><th></th>");
+        for columns in table.columns.chunk_by(|a, b| a.heading[0] == b.heading[0]) {
+            let (count, heading) = (columns.len(), escape(&columns[0].heading[0]));
+            *p += &format!("<th class=\"group\" colspan=\"{count}\">{heading}</th>");
+        }
+        p.push_str("</tr>\n");
+    }
+    *p += &format!("<tr><th>{}</th>", escape(table.names));
+    for column in &table.columns {
+        *p += &format!(
+            "<th{}>{}</th>",
+            class(column, false),
+            escape(&column.heading[1])
         );
     }
-    p.push_str("</table>\n");
-    let cost = &fitted.cost;
-    let _ = writeln!(
-        p,
-        "<p>{:.1} bytes per vertex, {:.2} influences per vertex (at most {}), {} bytes of matrices \
-         per frame; fitted in {:.2} s.</p>",
-        cost.bytes_per_vertex,
-        cost.mean_influences,
-        cost.max_influences,
-        cost.bytes_per_frame,
-        fitted.fit_seconds
-    );
-    page::list(p, &remarks(job, fitted));
-    if let Chosen::Best(choice) = &job.choice {
-        let _ = writeln!(
-            p,
-            "<h2>What was tried</h2>\n<table class=\"wide\"><tr><th>method</th><th>influences</th>\
-             <th>held-out E_RMS</th><th>EE</th><th>bytes per vertex</th><th>seconds</th>\
-             <th class=\"words\"></th></tr>"
-        );
-        for row in candidates(choice) {
-            let [key, influences, e_rms, ee, bytes, seconds, words] =
-                row.cells.map(|c| page::escape(&c));
-            let class = if row.chosen { " class=\"chosen\"" } else { "" };
-            let _ = writeln!(
-                p,
-                "<tr{class}><td>{key}</td><td>{influences}</td><td>{e_rms}</td><td>{ee}</td>\
-                 <td>{bytes}</td><td>{seconds}</td><td class=\"words\">{words}</td></tr>"
-            );
+    p.push_str("</tr>\n");
+    let lowest = |column: &Column| {
+        let numbers = table.rows.iter().filter_map(|row| column.number(data, row));
+        (table.lowest_is_best && !column.is_words()).then(|| numbers.fold(f64::INFINITY, f64::min))
+    };
+    let lowest: Vec<Option<f64>> = table.columns.iter().map(lowest).collect();
+    for row in &table.rows {
+        p.push_str(if row.is_chosen {
+            "<tr class=\"chosen\">"
+        } else {
+            "<tr>"
+        });
+        *p += &format!("<td>{}</td>", name(row));
+        match &row.problem {
+            Some(reason) => {
+                let (count, reason) = (table.columns.len(), escape(reason));
+                *p += &format!("<td class=\"words\" colspan=\"{count}\">no numbers: {reason}</td>");
+            }
+            None => {
+                for (column, lowest) in table.columns.iter().zip(&lowest) {
+                    let is_best = lowest.is_some() && column.number(data, row) == *lowest;
+                    let cell = column.cell(data, row).unwrap_or("–".to_owned());
+                    *p += &format!("<td{}>{}</td>", class(column, is_best), escape(&cell));
+                }
+            }
         }
-        p.push_str("</table>\n");
+        p.push_str("</tr>\n");
+    }
+    p.push_str("</table>\n");
+    note(p, table.note);
+}
+
+fn class(column: &Column, is_best: bool) -> &'static str {
+    match (column.is_words(), is_best) {
+        (true, _) => " class=\"words\"",
+        (false, true) => " class=\"best\"",
+        (false, false) => "",
+    }
+}
+
+fn name(row: &Row) -> String {
+    let name = escape(&row.name);
+    match row.title.is_empty() {
+        true => name,
+        false => format!("{}<br><code>{name}</code>", escape(&row.title)),
+    }
+}
+
+fn draw(p: &mut String, part: &Part) -> anyhow::Result<()> {
+    match part {
+        Part::Charts(charts) => {
+            p.push_str("<div class=\"pair\">");
+            p.extend(charts.iter().map(dermis_render::Chart::to_svg));
+            p.push_str("</div>\n");
+        }
+        Part::Picture { title, alt, image } => {
+            if !title.is_empty() {
+                *p += &format!("<h3>{}</h3>\n", escape(title));
+            }
+            let png = base64::engine::general_purpose::STANDARD.encode(image.to_png()?);
+            let alt = escape(alt);
+            *p += &format!("<img alt=\"{alt}\" src=\"data:image/png;base64,{png}\">\n");
+        }
+    }
+    Ok(())
+}
+
+/// A list with a heading; nothing for none.
+fn list(p: &mut String, heading: &str, items: impl Iterator<Item = String>) {
+    let items: String = items.map(|item| format!("<li>{item}</li>")).collect();
+    if !items.is_empty() {
+        *p += &format!("<h2>{heading}</h2>\n<ul>{items}</ul>\n");
+    }
+}
+
+fn note(p: &mut String, text: &str) {
+    if !text.is_empty() {
+        *p += &format!("<p class=\"note\">{}</p>\n", escape(text));
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::model::tests::example;
+
+    #[test]
+    fn a_page_has_all_that_is_told_with_nothing_left_to_markup() {
+        let page = html(&example(), &[]).expect("a page");
+        for part in [
+            "<h1>2 ways</h1>",
+            "<th class=\"group\" colspan=\"1\">E_RMS</th>",
+            "<td>11.750</td><td class=\"best\">80.74 ± 63.00</td><td class=\"words\">yes</td>",
+            "<td>a&lt;b</td><td class=\"best\">1e-4</td><td>–</td>",
+            "<td class=\"words\" colspan=\"4\">no numbers: no bones</td>",
+            "<tr><td>mesh</td><td class=\"words\">3 vertices</td></tr>",
+            "<li>ssd &amp; co. are fine</li>",
+            "<li><b>E_RMS</b>: an error</li>",
+        ] {
+            assert!(page.contains(part), "{part} in {page}");
+        }
     }
 }

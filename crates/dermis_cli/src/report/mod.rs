@@ -1,30 +1,45 @@
-//! Results as people want them: a table, JSON, and a page with pictures.
+//! Results as people want them: one model of what there is to tell, and three renderers of it.
+//!
+//! `fit`, `comparison`, `decomposition` and `decompositions` fill the model, each for one kind of result; `text`, `json` and
+//! `html` know nothing about any of them.
 
 mod charts;
-mod compare_html;
-mod compare_table;
-mod decompose_html;
-mod decompose_table;
-mod decompositions_html;
-mod decompositions_table;
+mod comparison;
+mod decomposition;
+mod decompositions;
+mod fit;
 mod html;
+mod json;
+mod model;
 mod names;
-mod page;
 mod pictures;
 mod proxies;
-mod table;
+mod remarks;
+mod text;
 
-pub(crate) use compare_html::compare_html;
-pub(crate) use compare_table::{compare_json, compare_table};
-pub(crate) use decompose_html::decompose_html;
-pub(crate) use decompose_table::{decompose_json, decompose_table};
-pub(crate) use decompositions_html::decompositions_html;
-pub(crate) use decompositions_table::{decompositions_json, decompositions_table};
+use std::io::Write;
+
+use anyhow::Context;
+
+pub(crate) use comparison::{comparison_figures, comparison_report};
+pub(crate) use decomposition::{decomposition_figures, decomposition_report};
+pub(crate) use decompositions::{decompositions_figures, decompositions_report};
+pub(crate) use fit::{fit_figures, fit_report};
 pub(crate) use html::html;
+pub(crate) use model::{Report, short};
 pub(crate) use names::NameColumn;
 pub(crate) use pictures::{Shown, View, choose_examples, picture_rows, single};
 pub(crate) use proxies::rotational_options;
-pub(crate) use table::{json, short, table};
+pub(crate) use text::text;
+
+/// Prints a report to standard output.
+pub(crate) fn print(report: &Report, as_json: bool) -> anyhow::Result<()> {
+    let text = match as_json {
+        true => json::json(report)?,
+        false => text(report),
+    };
+    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")
+}
 
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();

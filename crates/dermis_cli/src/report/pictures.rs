@@ -2,7 +2,8 @@
 
 use anyhow::Context;
 use dermis::fit::FitReport;
-use dermis::measure::{ExampleMeasures, vertex_distances};
+use dermis::measure::ExampleMeasures;
+use dermis::progress::Progress;
 use dermis::{ExampleSet, Skin, TriMesh};
 use dermis_render::glam::Vec3;
 use dermis_render::{
@@ -14,6 +15,13 @@ use glam::DVec3;
 use crate::args::Up;
 use crate::cmd::fit::FitJob;
 use crate::talk::Talk;
+
+/// Side of each picture in pixels; shown at about half that, so that it is sharp on dense screens.
+pub(super) const PICTURE_SIZE: u32 = 560;
+
+/// Ways whose error is within so many times the lowest decide where the colours end: one that went astray would
+/// leave nothing to see of the others.
+pub(super) const COMPARABLE: f64 = 3.0;
 
 /// An example to show, and why.
 pub(crate) struct Shown {
@@ -74,11 +82,10 @@ pub(crate) fn picture_rows(
     size: u32,
     talk: &Talk,
 ) -> anyhow::Result<Vec<Image>> {
-    use dermis::progress::Progress;
     let set = &job.prepared.set;
     let mut shots = Vec::new();
     for c in chosen {
-        shots.push(Shot::new(set, skin_for(fitted, c.index), c.index)?);
+        shots.push(Shot::of(set, skin_for(fitted, c.index), c.index)?);
     }
     // One scale for all rows: the darkest colour is the largest error anywhere in them.
     let errors = shots.iter().flat_map(|shot| shot.percent.iter().copied());
@@ -107,6 +114,38 @@ pub(crate) fn picture_rows(
     Ok(rows)
 }
 
+/// A mesh and what is shown in its place, way by way, all from one place.
+///
+/// `steps` are the pictures drawn before, and those of all sheets.
+pub(super) fn compared_sheet(
+    (mesh, target, caption): (&TriMesh, &[DVec3], &str),
+    shots: &[(&str, &Shot)],
+    scale: &HeatScale,
+    up: Up,
+    steps: [usize; 2],
+    talk: &Talk,
+) -> anyhow::Result<Image> {
+    /// Panels in a row when there are too many for one.
+    const COLUMNS: usize = 3;
+    let target = single(target);
+    // Where to look from is for the target to say: others may throw vertices far away.
+    let view = View::new(mesh, &[&target], up, PICTURE_SIZE);
+    let mut panels = vec![Panel::new(view.draw(&target, None)?, caption)];
+    for (name, shot) in shots {
+        panels.push(Panel::new(
+            view.draw(&shot.fit, Some(shot.heat(scale)))?,
+            format!("{name}: error at most {:.2}%", shot.worst()),
+        ));
+        talk.report("drawing", steps[0] + panels.len(), steps[1]);
+        talk.check_stopped()?;
+    }
+    let columns = match panels.len() {
+        few @ ..=4 => few,
+        _ => COLUMNS,
+    };
+    Ok(sheet(&panels, &style(scale, PICTURE_SIZE, columns)))
+}
+
 /// So many panels in a row, with the scale's legend at the right end.
 pub(super) fn style(scale: &HeatScale, size: u32, columns: usize) -> SheetStyle {
     // Three pictures in a row are shown at about half their size, more of them smaller: text this
@@ -120,25 +159,28 @@ pub(super) fn style(scale: &HeatScale, size: u32, columns: usize) -> SheetStyle 
     }
 }
 
-/// What a skin makes of one example.
+/// A mesh in the place of another.
 pub(super) struct Shot {
     pub(super) fit: Vec<Vec3>,
-    /// Distance of each vertex from the example, in per cent of the rest box's diagonal.
+    /// Distance of each vertex from where it should be, in per cent of the rest box's diagonal.
     pub(super) percent: Vec<f32>,
 }
 
 impl Shot {
-    pub(super) fn new(set: &ExampleSet, skin: &Skin, index: usize) -> anyhow::Result<Self> {
+    /// What is shown in the place of a mesh; `size` is that of the model.
+    pub(super) fn new(truth: &[DVec3], shown: &[DVec3], size: f64) -> Self {
+        let distances = truth.iter().zip(shown).map(|(a, b)| a.distance(*b));
+        Self {
+            fit: single(shown),
+            percent: distances.map(|d| (100.0 * d / size) as f32).collect(),
+        }
+    }
+
+    /// What a skin makes of an example.
+    pub(super) fn of(set: &ExampleSet, skin: &Skin, index: usize) -> anyhow::Result<Self> {
         let example = &set.examples()[index];
-        let diagonal = set.size();
-        let percent = vertex_distances(skin, example)?
-            .iter()
-            .map(|d| (100.0 * d / diagonal) as f32)
-            .collect();
-        Ok(Self {
-            fit: single(&skin.evaluate(&example.pose)?),
-            percent,
-        })
+        let shown = skin.evaluate(&example.pose)?;
+        Ok(Self::new(&example.positions, &shown, set.size()))
     }
 
     /// The largest distance.

@@ -1,0 +1,310 @@
+//! What there is to tell about a result, told once for all who render it.
+//!
+//! The numbers are [`Report::data`], as programs read them. Tables are views of the same data: a row is a place in it, a
+//! column a key from there and how its value reads, so that no table can disagree with the JSON.
+//!
+//! Charts and pictures take a while and are wanted on pages alone; they are made apart, as [`Figure`]s.
+
+use dermis::TriMesh;
+use dermis_render::{Chart, Image};
+use serde_json::Value;
+
+/// A result.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// Title of the page's window.
+    pub(super) title: &'static str,
+    /// What was done, in a few words.
+    pub(super) heading: String,
+    /// What it was done to.
+    pub(super) subject: String,
+    /// The command that did it.
+    pub(super) command: String,
+    /// All numbers, by the keys of the JSON output.
+    pub(super) data: Value,
+    /// What people read, in this order.
+    pub(super) blocks: Vec<Block>,
+    /// How to read the numbers: words, and what they mean.
+    pub(super) glossary: Vec<(&'static str, &'static str)>,
+}
+
+/// A part of what people read.
+#[derive(Debug)]
+pub(super) enum Block {
+    Table(Table),
+    /// A line each: a name, and what there is to say.
+    Facts(Vec<(&'static str, String)>),
+    /// Facts about the whole.
+    Sentences(Vec<String>),
+    /// What the numbers say, a sentence each.
+    Remarks(Vec<String>),
+}
+
+/// Numbers side by side.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// Above it on a page; empty for none.
+    pub(super) heading: &'static str,
+    /// Above the names of the rows.
+    pub(super) names: &'static str,
+    /// Least number of letters for the names.
+    pub(super) names_width: usize,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Row>,
+    /// Whether a page marks the lowest number of each column.
+    pub(super) lowest_is_best: bool,
+    /// Below it on a page; empty for none.
+    pub(super) note: &'static str,
+}
+
+/// A line of a table.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    pub(super) name: String,
+    /// A longer name, for pages; empty for none.
+    pub(super) title: String,
+    /// Where its numbers are in the data, as a JSON pointer: `/methods/0`.
+    pub(super) at: String,
+    /// What a column of [`Format::Words`] says.
+    pub(super) words: String,
+    /// Whether it stands out from the others.
+    pub(super) is_chosen: bool,
+    /// Why it has no numbers.
+    pub(super) problem: Option<String>,
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// Where the value is in a row, as a JSON pointer: `/heldOut/eRms`.
+    pub(super) key: String,
+    /// Two lines above it, the upper one empty where one is enough.
+    pub(super) heading: [String; 2],
+    pub(super) format: Format,
+    /// Letters that it takes in text, with the gap to the column before it.
+    pub(super) width: usize,
+    /// Whether only pages have room for it.
+    pub(super) is_for_pages: bool,
+}
+
+/// How a value reads.
+#[derive(Debug, Clone)]
+pub(super) enum Format {
+    /// As it is.
+    Count,
+    /// With so many decimals.
+    Number(usize),
+    /// As [`short`] has it.
+    Error,
+    /// A share, as so many decimals of a per cent.
+    Share(usize),
+    /// An angle in degrees.
+    Degrees(usize),
+    /// A number and, at another key, its standard deviation.
+    Deviating(String),
+    /// The words of the row.
+    Words,
+}
+
+/// A chapter of a page that has to be drawn.
+pub(crate) struct Figure {
+    pub(super) heading: &'static str,
+    pub(super) parts: Vec<Part>,
+    /// Below it; empty for none.
+    pub(super) note: String,
+}
+
+/// What a chapter shows.
+pub(super) enum Part {
+    /// Side by side.
+    Charts(Vec<Chart>),
+    Picture {
+        /// Above it; empty for none.
+        title: String,
+        /// What it shows, for those who cannot see it.
+        alt: String,
+        image: Image,
+    },
+}
+
+impl Figure {
+    /// One chart.
+    pub(super) fn chart(heading: &'static str, chart: Chart, note: &str) -> Self {
+        Self {
+            heading,
+            parts: vec![Part::Charts(vec![chart])],
+            note: note.to_owned(),
+        }
+    }
+}
+
+impl Column {
+    pub(super) fn new(
+        key: impl Into<String>,
+        heading: [&str; 2],
+        format: Format,
+        width: usize,
+    ) -> Self {
+        Self {
+            key: key.into(),
+            heading: heading.map(str::to_owned),
+            format,
+            width,
+            is_for_pages: false,
+        }
+    }
+
+    /// The number of a row; `None` where it has none.
+    pub(super) fn number(&self, data: &Value, row: &Row) -> Option<f64> {
+        number(data.pointer(&row.at)?, &self.key)
+    }
+
+    /// The value of a row as it reads; `None` where it has none.
+    pub(super) fn cell(&self, data: &Value, row: &Row) -> Option<String> {
+        let number = self.number(data, row);
+        Some(match &self.format {
+            Format::Words => row.words.clone(),
+            Format::Count => format!("{}", number?),
+            Format::Number(digits) => format!("{:.digits$}", number?),
+            Format::Error => short(number?),
+            Format::Share(digits) => format!("{:.digits$}%", 100.0 * number?),
+            Format::Degrees(digits) => format!("{:.digits$}°", number?),
+            Format::Deviating(key) => {
+                let deviation = self::number(data.pointer(&row.at)?, key);
+                let deviation = deviation.map_or(String::new(), |sd| format!(" ± {sd:.2}"));
+                format!("{:.2}{deviation}", number?)
+            }
+        })
+    }
+
+    /// True for words, which begin at the left of their column.
+    pub(super) fn is_words(&self) -> bool {
+        matches!(self.format, Format::Words)
+    }
+}
+
+/// The number at a key; `None` where it is null, or a part of something that is.
+fn number(row: &Value, key: &str) -> Option<f64> {
+    let mut value = row;
+    for step in key.split('/').skip(1) {
+        let next = value.pointer(&format!("/{step}"));
+        debug_assert!(
+            value.is_null() || next.is_some(),
+            "{key} is not in the data: {value}"
+        );
+        value = next?;
+    }
+    value.as_f64()
+}
+
+/// Counts of a mesh and of the bones that move it.
+pub(super) fn subject(mesh: &TriMesh, bones: usize) -> String {
+    format!(
+        "{} vertices, {} triangles, {bones} bones",
+        mesh.vertex_count(),
+        mesh.triangles().len()
+    )
+}
+
+/// Three decimals, or the order of magnitude where those would say only zero.
+pub(crate) fn short(value: f64) -> String {
+    match value != 0.0 && value < 5e-4 {
+        true => format!("{value:.0e}"),
+        false => format!("{value:.3}"),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Two rows of numbers, a row without, and a sentence.
+    pub(in crate::report) fn example() -> Report {
+        let row = |number: usize, name: &str, words: &str| Row {
+            name: name.to_owned(),
+            at: format!("/methods/{number}"),
+            words: words.to_owned(),
+            ..Row::default()
+        };
+        let deviation = Format::Deviating("/ee/sd".to_owned());
+        let table = Table {
+            heading: "",
+            names: "method",
+            names_width: 8,
+            columns: vec![
+                Column::new("/eRms", ["E_RMS", "all"], Format::Error, 9),
+                Column::new("/ee/mean", ["EE %", "all"], deviation, 14),
+                Column::new("/plays", ["", "plays"], Format::Words, 8),
+                Column::new("/share", ["max", "distance"], Format::Share(1), 10),
+            ],
+            rows: vec![
+                row(0, "ssd", "yes"),
+                row(1, "a<b", ""),
+                Row {
+                    problem: Some("no bones".to_owned()),
+                    ..row(2, "mwe", "")
+                },
+            ],
+            lowest_is_best: true,
+            note: "",
+        };
+        Report {
+            title: "a title",
+            heading: "2 ways".to_owned(),
+            subject: "3 vertices".to_owned(),
+            command: "dermis test".to_owned(),
+            data: json!({"methods": [
+                {"eRms": 11.75, "ee": {"mean": 80.744, "sd": 63.0}, "share": 0.25},
+                {"eRms": 0.00012, "ee": null, "share": 0.5},
+                {"eRms": null, "ee": null, "share": null},
+            ]}),
+            blocks: vec![
+                Block::Table(table),
+                Block::Facts(vec![("mesh", "3 vertices".to_owned())]),
+                Block::Remarks(vec!["ssd & co. are fine".to_owned()]),
+            ],
+            glossary: vec![("E_RMS", "an error")],
+        }
+    }
+
+    #[test]
+    fn values_read_as_their_column_says() {
+        let report = example();
+        let Block::Table(table) = &report.blocks[0] else {
+            panic!("a table first");
+        };
+        let cells = |row: usize| {
+            let cell = |column: &Column| column.cell(&report.data, &table.rows[row]);
+            table.columns.iter().map(cell).collect::<Vec<_>>()
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            cells(0),
+            [
+                text("11.750"),
+                text("80.74 ± 63.00"),
+                text("yes"),
+                text("25.0%")
+            ],
+            "numbers"
+        );
+        assert_eq!(
+            cells(1),
+            [text("1e-4"), None, text(""), text("50.0%")],
+            "below a null there is nothing"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "/ee/median is not in the data")]
+    fn a_key_that_no_row_has_is_a_mistake_of_ours() {
+        let report = example();
+        let Block::Table(table) = &report.blocks[0] else {
+            panic!("a table first");
+        };
+        let column = Column::new("/ee/median", ["", ""], Format::Count, 9);
+        column.cell(&report.data, &table.rows[0]);
+    }
+}
