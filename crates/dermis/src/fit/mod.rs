@@ -4,6 +4,7 @@ mod anim_space;
 mod auto;
 mod bones;
 mod decompose;
+mod given_influences;
 mod influence_set;
 mod method;
 mod mwe;
@@ -30,6 +31,7 @@ pub use decompose::{
     decompose_onto, fit_sad, fit_sma, join_bones, reduce, trajectories, truncated_svd,
     with_eigen_skin,
 };
+pub use given_influences::InfluenceError;
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
 pub use mwe::{MultiWeightOptions, fit_multi_weight};

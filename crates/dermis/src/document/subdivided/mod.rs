@@ -176,6 +176,7 @@ impl Document {
                 .collect(),
             frame_poses: self.frame_poses.clone(),
             frames_per_second: self.frames_per_second,
+            is_motion: self.is_motion,
             record,
             facts: self.facts.clone(),
             notes,
