@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use dermis_io::InputOptions;
 
 use crate::input_args::{MatchArgs, UpArgs};
 use crate::memory::parse_size;
@@ -239,6 +240,20 @@ pub(crate) struct SequenceArgs {
     pub(crate) mesh: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) matching: MatchArgs,
+}
+
+impl SequenceArgs {
+    /// How the inputs are read.
+    pub(crate) fn options(&self) -> InputOptions {
+        let [placement, frame_placement] = self.matching.placements();
+        InputOptions {
+            rest: self.rest.clone(),
+            mesh: self.mesh.clone(),
+            placement,
+            frame_placement,
+            matching: self.matching.options(),
+        }
+    }
 }
 
 /// Arguments of `dermis info`.

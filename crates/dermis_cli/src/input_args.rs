@@ -1,10 +1,11 @@
 //! Raw arguments about what is read: its unit, its axes, and whether meshes must belong together.
 
 use clap::Args;
+use dermis::document::MatchOptions;
 use dermis_io::Placement;
 
 /// Which axis points up in what is read.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct UpArgs {
     /// Which axis points up in the files that are read: y, or z, which turns meshes, frames, bones, poses and
     /// clips to y up. glTF files are y up by their standard and never turned. frames=z turns only the frames
@@ -14,7 +15,7 @@ pub(crate) struct UpArgs {
 }
 
 /// Unit and axes of the meshes that are read, and what happens when they do not belong together.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct MatchArgs {
     #[command(flatten)]
     pub(crate) up: UpArgs,
@@ -70,6 +71,14 @@ impl UpArgs {
 }
 
 impl MatchArgs {
+    /// What happens to meshes that do not belong together.
+    pub(crate) fn options(&self) -> MatchOptions {
+        MatchOptions {
+            reorder: self.reorder,
+            force: self.force,
+        }
+    }
+
     /// How the rest mesh and all that comes with it is placed, and how the frames are.
     pub(crate) fn placements(&self) -> [Placement; 2] {
         let mut placements = self.up.placements();

@@ -3,17 +3,16 @@
 //! Raw arguments (`args`) become checked plans inside each command (`cmd`), which call the library
 //! and hand their results to `report`. Data goes to stdout, talk to stderr.
 
-mod animation;
 mod args;
 mod cmd;
 mod examples;
+mod hints;
 mod influences;
 mod input_args;
 mod limits_file;
 mod matching;
 mod memory;
 mod method_args;
-mod motion;
 mod plan;
 mod pose_args;
 mod psd_args;

@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use anyhow::bail;
+use dermis::document::{Document, Note};
 use dermis::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::hints;
 
 /// How long work may take to notice that it was stopped before the program ends without it.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -73,14 +76,14 @@ impl Talk {
     }
 
     /// Passes on what reading a file had to repair or leave out.
-    pub(crate) fn remark_notes(&self, document: &dermis_io::Document) {
-        let path = document.path.display().to_string();
-        for note in &document.notes {
-            // Notes of a sequence name the file that they are about.
-            match note.starts_with(&path) {
-                true => self.remark(format!("note: {note}")),
-                false => self.remark(format!("note: {path}: {note}")),
-            }
+    pub(crate) fn remark_notes(&self, document: &Document) {
+        self.remark_all(&Note::of_reading(&document.path, &document.notes));
+    }
+
+    /// Passes on what was assumed or left out, with the flags that say otherwise.
+    pub(crate) fn remark_all<'a>(&self, notes: impl IntoIterator<Item = &'a Note>) {
+        for note in notes {
+            self.remark(hints::said(note));
         }
     }
 

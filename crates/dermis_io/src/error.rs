@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use dermis::document::{DocumentError, MatchError};
+use dermis::fit::InfluenceError;
 use dermis::limits::TooLarge;
 use dermis::mesh::MeshError;
 use dermis::rig::RigError;
@@ -37,6 +39,24 @@ pub enum IoError {
     },
 }
 
+/// Why examples or an animation could not be had from files.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// What was read does not give what is asked for, or does not belong together.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+}
+
+impl From<MatchError> for InputError {
+    fn from(error: MatchError) -> Self {
+        Self::Document(error.into())
+    }
+}
+
 /// What is wrong inside a file; [`IoError`] adds which file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -58,6 +78,34 @@ pub enum Fault {
         what: String,
         /// What to do instead.
         hint: String,
+    },
+    /// A mesh has other faces than the rest mesh, which may mean another vertex order.
+    #[error("face {face}: expected {expected} as in {}, found {found}", rest.display())]
+    OtherFaces {
+        /// The first face that differs.
+        face: usize,
+        /// Its corners in the rest mesh.
+        expected: String,
+        /// The file of the rest mesh.
+        rest: PathBuf,
+        /// Its corners here.
+        found: String,
+        /// Whether putting vertices in order by their places would help.
+        can_reorder: bool,
+    },
+    /// A point cache comes without the mesh whose points it moves.
+    #[error("point cache: expected the mesh whose points it moves, given or beside it as {}, found none", names.join(", "))]
+    NoMeshOfCache {
+        /// Files in which it would have been found.
+        names: Vec<String>,
+    },
+    /// Influences do not fit the mesh that they are for.
+    #[error("{source} (in {})", mesh.display())]
+    Influences {
+        /// The file of the mesh.
+        mesh: PathBuf,
+        /// What does not fit.
+        source: Box<InfluenceError>,
     },
     /// Reading or writing would take more memory than allowed.
     #[error(transparent)]

@@ -97,6 +97,7 @@ pub fn read_points(path: &Path) -> Result<Document, IoError> {
         mesh,
         frames: cache.frames,
         frames_per_second: cache.frames_per_second,
+        is_motion: true,
         notes: cache.notes,
         ..Document::default()
     };

@@ -63,6 +63,7 @@ struct Row {
     may_be_gzipped: bool,
     is_read: bool,
     is_written: bool,
+    is_y_up: bool,
     frames: FrameStorage,
     holds: &'static [Content],
 }
@@ -88,10 +89,12 @@ impl Format {
             may_be_gzipped: false,
             is_read: true,
             is_written: true,
+            is_y_up: false,
             frames: FrameStorage::FileEach,
             holds: &[Faces, Polygons],
         };
         const GLTF: Row = Row {
+            is_y_up: true,
             frames: FrameStorage::MorphTargets,
             holds: &[Faces, Skin, Clips, Record],
             ..MESH
@@ -220,6 +223,11 @@ impl Format {
         self.row().is_written
     }
 
+    /// True when its standard says that y is up: such files are never turned.
+    pub fn is_y_up(self) -> bool {
+        self.row().is_y_up
+    }
+
     /// True when this format can store a kind of content, so that it survives writing and reading.
     ///
     /// ```
@@ -318,6 +326,13 @@ mod tests {
                 "{format:?} can be read or written"
             );
         }
+    }
+
+    #[test]
+    fn only_gltf_says_which_axis_is_up() {
+        let upright = Format::ALL.into_iter().filter(|format| format.is_y_up());
+        let upright: Vec<Format> = upright.collect();
+        assert_eq!(upright, [Format::Glb, Format::Gltf], "by their standard");
     }
 
     #[test]

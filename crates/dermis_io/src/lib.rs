@@ -1,5 +1,47 @@
 //! Reads and writes the files that dermis works on.
+//!
+//! From files to a file in three steps: read examples, fit, write.
+//!
+//! ```
+//! use dermis::Split;
+//! use dermis::document::skin_document;
+//! use dermis::fit::{SsdOptions, engine_report, evaluate_fit, fit_ssd};
+//! use dermis::progress::Silent;
+//! use dermis_io::{ExampleOptions, WriteOptions, read_examples};
+//! # let folder = std::env::temp_dir().join(format!("dermis_three_steps_{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let arm = dermis::synth::arm(&Default::default());
+//! # let made = dermis_io::Document {
+//! #     mesh: arm.examples.rest().clone(),
+//! #     draw: arm.draw,
+//! #     skeleton: Some(arm.examples.skeleton().clone()),
+//! #     frame_poses: arm.examples.examples().iter().map(|e| e.pose.clone()).collect(),
+//! #     frames: (arm.examples.examples().iter())
+//! #         .map(|e| dermis_io::Frame { name: e.name.clone(), positions: e.positions.clone() })
+//! #         .collect(),
+//! #     ..Default::default()
+//! # };
+//! # dermis_io::write(&folder.join("arm.npz"), &made, &WriteOptions::default())?;
+//! # let at = |name: &str| folder.join(name);
+//!
+//! let examples = read_examples(&[at("arm.npz")], &ExampleOptions::default(), &Silent)?;
+//! for note in &examples.notes {
+//!     eprintln!("{note}");
+//! }
+//!
+//! let fitted = evaluate_fit(&examples.set, &Split::EveryNth(4), |training| {
+//!     fit_ssd(&examples.set, training, &SsdOptions::default(), &Silent)
+//! })?;
+//! let engine = engine_report(&examples.set, &fitted, false, &Silent)?;
+//!
+//! let skin = skin_document(&examples, "ssd", &fitted, &engine);
+//! dermis_io::write(&at("skin.glb"), &skin, &WriteOptions::default())?;
+//! # assert!(dermis_io::read(&at("skin.glb"))?.skin.is_some());
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod assembled;
 mod error;
 mod files;
 mod format;
@@ -13,11 +55,15 @@ mod ply;
 mod point_cache;
 mod sequence;
 
-pub use dermis::document::{
-    AssumedPoses, BoundsRecord, Document, DocumentError, FallbackError, FileFacts, Frame, Image,
-    LevelFacts, Materials, PartBounds, SkinRecord, SubdivideOptions, Subdivided,
+pub use assembled::{
+    ExampleOptions, InputOptions, MotionOptions, ReadMeshes, read_animation, read_examples,
+    read_influences, read_meshes, read_rig, read_vertex_list,
 };
-pub use error::{Fault, IoError};
+pub use dermis::document::{
+    AssumedPoses, BoundsRecord, Document, DocumentError, EditError, FallbackError, FileFacts,
+    Frame, Image, LevelFacts, Materials, PartBounds, SkinRecord, SubdivideOptions, Subdivided,
+};
+pub use error::{Fault, InputError, IoError};
 pub use files::{Transaction, abandon_writes, read_file, write_file};
 pub use format::{WriteOptions, read, read_points, write};
 pub use format_table::{Content, Format, FrameStorage};

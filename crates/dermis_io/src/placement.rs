@@ -30,7 +30,7 @@ impl Placement {
     /// # Errors
     /// [`Fault::Malformed`] for a scale that is not above 0.
     pub fn of_format(&self, format: Format) -> Result<Option<Similarity>, Fault> {
-        let turns = self.z_up && !matches!(format, Format::Glb | Format::Gltf);
+        let turns = self.z_up && !format.is_y_up();
         if !turns && self.scale == 1.0 {
             return Ok(None);
         }

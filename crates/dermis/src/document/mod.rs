@@ -1,14 +1,27 @@
 //! A character as files hold it: mesh, drawn mesh, materials, skin, clips, frames.
 //!
 //! `dermis_io` reads and writes it. Edits of a whole character work on it: [`Document::moved`],
-//! [`Document::subdivided`].
+//! [`Document::subdivided`]. Fits begin with what is assembled from it, [`assemble_examples`] and
+//! [`assemble_animation`], and end with it, [`skin_document`] and [`decomposed_document`].
 
+mod animation;
+mod bone_guess;
 mod bounds_record;
+mod clips;
+mod edit_error;
 mod error;
+mod examples;
+mod fitted;
+mod known_rig;
+mod matching;
 mod materials;
+mod motion;
 mod moved;
+mod note;
 mod record;
 mod subdivided;
+#[cfg(test)]
+mod testing;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -21,9 +34,23 @@ use crate::rig::{Pose, Skeleton};
 use crate::skin::{SkinError, SsdProgram, VertexProgram};
 use crate::{Skin, TriMesh};
 
+pub use animation::{AnimationOptions, AssembledAnimation, NamedMotion, assemble_animation};
+pub use bone_guess::guess_bones;
 pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
+pub use clips::{Pace, PlayedClip, SampleTimes, sampling_rate};
+pub use edit_error::EditError;
 pub use error::DocumentError;
+pub use examples::{AssembleOptions, AssembledExamples, PoseSource, assemble_examples};
+pub use fitted::{
+    decomposed_document, hold_poses, playable_decomposition, playable_e_rms, skin_document,
+};
+pub use known_rig::RigMotion;
+pub use matching::{
+    MatchError, MatchOptions, MatchPair, can_reorder, check_shapes, match_frames, match_sculpt,
+};
 pub use materials::{Image, Materials};
+pub use motion::{FRAMES_PER_SECOND, MotionRate, clip_of, unused_name};
+pub use note::Note;
 pub use record::{FallbackError, SkinRecord};
 pub use subdivided::{LevelFacts, SubdivideOptions, Subdivided};
 
@@ -62,6 +89,8 @@ pub struct Document {
     pub frame_poses: Vec<Pose>,
     /// Frames per second of `frames`, when the file has them.
     pub frames_per_second: Option<f64>,
+    /// Whether `frames` follow each other in time even when nobody says how fast, as those of a point cache do.
+    pub is_motion: bool,
     /// How the skin was made, from the `DERMIS_skin` extension.
     pub record: Option<SkinRecord>,
     /// Counts that the other fields do not show.

@@ -5,7 +5,7 @@ use crate::skin::SkinError;
 use crate::{Pose, Skeleton, TriMesh};
 use glam::{DVec3, Vec3};
 
-use super::{Document, DocumentError, Frame};
+use super::{Document, EditError, Frame};
 
 impl Document {
     /// The document in a moved model space: mesh, normals, bones, bind matrices, clips, morph targets,
@@ -15,8 +15,8 @@ impl Document {
     /// (`_NAME`) are not changed either.
     ///
     /// # Errors
-    /// [`DocumentError::Skin`] for skins that cannot be turned or translated.
-    pub fn moved(&self, by: &Similarity) -> Result<Self, DocumentError> {
+    /// [`EditError::Skin`] for skins that cannot be turned or translated.
+    pub fn moved(&self, by: &Similarity) -> Result<Self, EditError> {
         let points = |positions: &[DVec3]| positions.iter().map(|v| by.point(*v)).collect();
         let mut moved = self.clone();
         moved.mesh = TriMesh::new(

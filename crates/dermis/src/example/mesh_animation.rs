@@ -155,6 +155,25 @@ impl MeshAnimation {
         let count = 3 * self.vertex_count() * self.frame_count();
         1000.0 * (sum / count as f64).sqrt()
     }
+
+    /// `E_RMS` of predicted frames at every vertex; that of all is their root mean square.
+    ///
+    /// # Panics
+    /// When there are fewer predictions than frames, or one has fewer vertices.
+    pub fn vertex_e_rms<'a>(&self, predicted: impl IntoIterator<Item = &'a [DVec3]>) -> Vec<f64> {
+        let mut predicted = predicted.into_iter();
+        let mut sums = vec![0.0; self.vertex_count()];
+        for frame in self.frames() {
+            let guess = predicted.next().expect("a prediction for every frame");
+            assert_eq!(guess.len(), frame.len(), "a prediction for every vertex");
+            for ((sum, a), b) in sums.iter_mut().zip(frame).zip(guess) {
+                *sum += ((*a - *b) / self.unit_ball_radius).length_squared();
+            }
+        }
+        let count = (3 * self.frame_count()) as f64;
+        let e_rms = |sum: f64| 1000.0 * (sum / count).sqrt();
+        sums.into_iter().map(e_rms).collect()
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +212,23 @@ mod tests {
         let expected = 1000.0 * (1.0f64 / 3.0).sqrt() / 2.0f64.sqrt();
         let found = animation.e_rms([moved.as_slice()]);
         assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    }
+
+    #[test]
+    fn errors_of_vertices_make_up_that_of_all() {
+        let rest = triangle().positions().to_vec();
+        let mut moved = rest.clone();
+        moved[1] += DVec3::Z;
+        moved[2] -= 0.5 * DVec3::X;
+        let clips = vec![clip(vec![rest.clone(), rest.clone()])];
+        let animation = MeshAnimation::new(triangle(), clips).expect("two frames");
+        let predicted = || [rest.as_slice(), moved.as_slice()];
+        let errors = animation.vertex_e_rms(predicted());
+        assert_eq!(errors[0], 0.0, "it did not move");
+        assert!(errors[1] > errors[2], "{errors:?}");
+        let squares: f64 = errors.iter().map(|e| e * e).sum();
+        let (all, expected) = (animation.e_rms(predicted()), (squares / 3.0).sqrt());
+        assert!((all - expected).abs() < 1e-9, "{all} {expected}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod anim_space;
 mod auto;
 mod bones;
 pub(crate) mod decompose;
+mod given_influences;
 mod influence_set;
 mod method;
 mod mwe;
@@ -28,6 +29,7 @@ pub use decompose::{
     BoneCount, BoneMotion, DecomposeOptions, Decomposition, KnownRig, LockedWeights, Quality,
     decompose, decompose_onto, join_bones,
 };
+pub use given_influences::InfluenceError;
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::Method;
 pub use mwe::{MultiWeightOptions, fit_multi_weight};

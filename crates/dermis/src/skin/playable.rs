@@ -50,8 +50,32 @@ pub struct Playable {
     pub clips: Vec<Clip>,
     /// For each bone of the input, the bone that now has its vertices and its children.
     pub bones: Vec<BoneId>,
+    /// For each bone of the given skin, the bone that now stands where it stood: that of `bones`, or its carrier.
+    pub outer_bones: Vec<BoneId>,
     /// How many bones became two.
     pub split_count: usize,
+}
+
+impl Playable {
+    /// A clip of the given skin's bones, or of the first of them, on those that now stand in their places. Channels
+    /// of coefficients and of other bones are left out.
+    pub fn adopted(&self, clip: &Clip) -> Clip {
+        let new = |bone: &BoneId| self.outer_bones.get(bone.index()).copied();
+        let channel = |channel: &Channel| match channel {
+            Channel::Translation(bone, keys) => {
+                new(bone).map(|bone| Channel::Translation(bone, keys.clone()))
+            }
+            Channel::Rotation(bone, keys) => {
+                new(bone).map(|bone| Channel::Rotation(bone, keys.clone()))
+            }
+            Channel::Scale(bone, keys) => new(bone).map(|bone| Channel::Scale(bone, keys.clone())),
+            Channel::Coefficients(..) => None,
+        };
+        Clip {
+            name: clip.name.clone(),
+            channels: clip.channels.iter().filter_map(channel).collect(),
+        }
+    }
 }
 
 impl PlayableOptions {
@@ -284,6 +308,7 @@ impl<'a> Job<'a> {
             clips,
             split_count: is_split.iter().filter(|split| **split).count(),
             bones: plan.inner,
+            outer_bones: plan.outer,
         })
     }
 

@@ -3,10 +3,12 @@
 use anyhow::{Context, bail};
 use dermis::compare::ComparatorOptions;
 use dermis::compare::{Decomposer, DecompositionOptions, compare_decompositions};
+use dermis::document::AssembledAnimation;
+use dermis_io::{MotionOptions, read_animation};
 
 use crate::Outcome;
-use crate::animation::{ReadAnimation, read_animation};
 use crate::args::CompareArgs;
+use crate::hints::Explained;
 use crate::report;
 use crate::talk::Talk;
 
@@ -20,9 +22,16 @@ pub(super) fn run(args: &CompareArgs, bone_count: usize, talk: &Talk) -> anyhow:
         eigen_rank: args.rank.unwrap_or(defaults.eigen_rank),
     };
     let inputs = &args.examples;
-    let ReadAnimation {
+    let motion = MotionOptions {
+        inputs: inputs.sequence.options(),
+        frames_per_second: inputs.fps,
+        may_be_poses: false,
+    };
+    let read = read_animation(&inputs.inputs, &motion).explained(&inputs.sequence.matching)?;
+    talk.remark_all(&read.notes);
+    let AssembledAnimation {
         animation, look, ..
-    } = read_animation(&inputs.inputs, &inputs.sequence, inputs.fps, false, talk)?;
+    } = read;
     let found = compare_decompositions(&animation, &options, &Decomposer::all(), talk)
         .with_context(|| look.path.display().to_string())?;
     let failed = (found.rows.iter())

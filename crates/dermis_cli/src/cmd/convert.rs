@@ -1,13 +1,15 @@
 //! `dermis convert`: one format to another.
 
 use anyhow::{Context, bail};
+use dermis::document::clip_of;
 use dermis_io::{Document, Format, Frame, FrameStorage, PlyEncoding, WriteOptions};
 
-use super::{check_faces, choose_clip, read_inputs};
+use super::{check_faces, choose_clip, motion_rate};
 use crate::Outcome;
-use crate::animation::play_clips;
 use crate::args::{ConvertArgs, Ply};
-use crate::motion::{clip_of, motion_rate};
+use crate::hints::Explained;
+use crate::input_args::MatchArgs;
+use crate::matching::read_inputs;
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -22,7 +24,7 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let is_skin_or_frames = format.frames() == FrameStorage::MorphTargets;
     if is_skin_or_frames && args.clip.is_none() {
         // Only a clip has to know: what nobody said stays unsaid in other files.
-        document.frames_per_second = motion_rate(inputs, &document, args.fps, talk);
+        document.frames_per_second = motion_rate(&document, args.fps, talk);
         choose_skin_or_frames(&mut document, args.frames, talk)?;
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
         bake_clip(&mut document, args.clip.as_deref(), args.fps, talk)?;
@@ -95,7 +97,8 @@ fn bake_clip(
     let clip = choose_clip(document, name)?.clone();
     let skin = super::skin_of(document)?;
     let is_held = skin.unbaked(&clip).is_held();
-    let mut played = play_clips(document, skin, &[&clip], asked)?;
+    let played = document.play_clips(&[&clip], asked);
+    let mut played = played.explained(&MatchArgs::default())?;
     talk.check_stopped()?;
     let played = played.pop().context("one clip is played")?;
     let frame = |(k, positions)| Frame {

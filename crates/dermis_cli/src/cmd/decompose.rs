@@ -5,19 +5,21 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use dermis::compare::{ComparatorOptions, truncated_svd};
+use dermis::document::{
+    AssembledAnimation, decomposed_document, hold_poses, playable_decomposition, playable_e_rms,
+};
 use dermis::fit::{
     BoneCount, BoneMotion, DecomposeOptions, Decomposition, Quality, decompose, join_bones,
 };
-use dermis::measure::Measures;
-use dermis::skin::{Playable, PlayableOptions, PoseClip, to_playable};
+use dermis::skin::Playable;
 use dermis::{Clip, MeshAnimation};
-use dermis_io::{Document, SkinRecord, Transaction, WriteOptions};
+use dermis_io::{Document, MotionOptions, Transaction, WriteOptions, read_animation};
 
 use super::decompose_keep::onto_rig;
 use super::{SKIN_FILE, output_format};
 use crate::Outcome;
-use crate::animation::{ReadAnimation, read_animation};
 use crate::args::{DecomposeArgs, QualityArg};
+use crate::hints::Explained;
 use crate::report;
 use crate::talk::{Talk, plural};
 
@@ -79,18 +81,20 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     for path in std::iter::once(&args.output).chain(&args.report) {
         check_place(path)?;
     }
-    let ReadAnimation {
+    let motion = MotionOptions {
+        inputs: args.sequence.options(),
+        frames_per_second: args.fps,
+        // The rig of --keep has the motion.
+        may_be_poses: args.keep.is_none(),
+    };
+    let read = read_animation(&args.inputs, &motion).explained(&args.sequence.matching)?;
+    talk.remark_all(&read.notes);
+    let AssembledAnimation {
         animation,
         look,
         held,
-    } = read_animation(
-        &args.inputs,
-        &args.sequence,
-        args.fps,
-        // The rig of --keep has the motion.
-        args.keep.is_none(),
-        talk,
-    )?;
+        ..
+    } = read;
     if args.keep.is_none() {
         super::check_faces(&look, &args.output)?;
     }
@@ -99,6 +103,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         found,
         rig_alone,
         look,
+        clip_names,
     } = match &args.keep {
         Some(path) => onto_rig(args, path, &animation, &options, talk)?,
         None => from_nothing(args, &animation, &options, look, talk)?,
@@ -107,23 +112,29 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     let was_stopped = talk.was_stopped();
     check_checkpoint(args, talk)?;
     let key_tolerance = key_tolerance(args.key_tolerance, found.e_rms);
-    let playable = |e_rms: f64| {
-        let clips = pose_clips(&animation, &found);
-        let options = PlayableOptions {
-            // E_RMS is over coordinates, the tolerance over vertices.
-            key_tolerance: e_rms / 1000.0 * 3f64.sqrt() * animation.unit_ball_radius(),
-        };
-        to_playable(&found.skin, &clips, &options)
+    let playable = |e_rms: f64| -> anyhow::Result<Playable> {
+        let mut playable = playable_decomposition(&animation, &found, e_rms)?;
+        for (clip, name) in playable.clips.iter_mut().zip(&clip_names) {
+            clip.name.clone_from(name);
+        }
+        Ok(playable)
     };
     let unreduced = playable(0.0)?;
     let playable = match held.contains(&true) {
         // Keys of poses that are held cannot be left out: nothing lies between them.
-        true => with_held_poses(unreduced.clone(), &animation, &held),
+        true => hold_poses(unreduced.clone(), &animation, &held),
         false => playable(key_tolerance)?,
     };
     let training = found.measures(&animation)?;
+    let document = |playable: &Playable| -> anyhow::Result<Document> {
+        let mut document = decomposed_document(playable, &training, look.clone());
+        if args.keep.is_some() {
+            document.clips.extend(look.clips_kept_on(playable)?);
+        }
+        Ok(document)
+    };
     let bytes = |playable: &Playable| -> anyhow::Result<usize> {
-        let document = document(playable, &training, look.clone());
+        let document = document(playable)?;
         let bytes = dermis_io::gltf::to_glb(&document);
         let bytes = bytes.with_context(|| args.output.display().to_string())?;
         Ok(bytes.len())
@@ -135,7 +146,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         _ if held.contains(&true) => (playable, all_bytes),
         _ => (unreduced.clone(), all_bytes),
     };
-    let file_e_rms = written_error(&animation, &playable)?;
+    let file_e_rms = playable_e_rms(&animation, &playable)?;
     let job = DecomposeJob {
         args,
         animation: &animation,
@@ -160,7 +171,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     };
     // Pictures take a while, and who stops them wants no skin either.
     check_checkpoint(args, talk)?;
-    let document = document(&job.playable, &training, look);
+    let document = document(&job.playable)?;
     let mut files = Transaction::new();
     let skin_files = files.add_document(&args.output, &document, &WriteOptions::default())?;
     if let Some((path, page)) = &page {
@@ -192,6 +203,8 @@ pub(super) struct Solved {
     /// See [`DecomposeJob::rig_alone`].
     pub(super) rig_alone: Option<f64>,
     pub(super) look: Document,
+    /// What each motion is called in the file.
+    pub(super) clip_names: Vec<String>,
 }
 
 /// Finds bones for the meshes alone.
@@ -211,6 +224,7 @@ fn from_nothing(
         found,
         rig_alone: None,
         look,
+        clip_names: motion_names(animation),
     })
 }
 
@@ -327,46 +341,10 @@ fn options(args: &DecomposeArgs) -> anyhow::Result<DecomposeOptions> {
     })
 }
 
-/// The poses of a decomposition, clip by clip.
-fn pose_clips<'a>(animation: &MeshAnimation, found: &'a Decomposition) -> Vec<PoseClip<'a>> {
-    let mut first = 0;
-    let mut clips = Vec::with_capacity(animation.clips().len());
-    for clip in animation.clips() {
-        let count = clip.frames.len();
-        clips.push(PoseClip {
-            name: clip.name.clone(),
-            poses: &found.poses[first..first + count],
-            frames_per_second: clip.frames_per_second,
-        });
-        first += count;
-    }
-    clips
-}
-
-/// `E_RMS` of what the clips show at the frames.
-fn written_error(animation: &MeshAnimation, playable: &Playable) -> anyhow::Result<f64> {
-    let mut shown = Vec::with_capacity(animation.frame_count());
-    for (given, clip) in animation.clips().iter().zip(&playable.clips) {
-        for k in 0..given.frames.len() {
-            let pose = (playable.skin).sample(clip, k as f64 / given.frames_per_second);
-            shown.push(playable.skin.evaluate(&pose)?);
-        }
-    }
-    Ok(animation.e_rms(shown.iter().map(Vec::as_slice)))
-}
-
-/// Makes clips of poses what they are: nothing between the poses, each shown as long as the others.
-fn with_held_poses(mut playable: Playable, animation: &MeshAnimation, held: &[bool]) -> Playable {
-    for ((motion, clip), _) in (animation.clips().iter())
-        .zip(&mut playable.clips)
-        .zip(held)
-        .filter(|(_, held)| **held)
-    {
-        let time = |frame| frame as f64 / motion.frames_per_second;
-        let times: Vec<f64> = (0..=motion.frames.len()).map(time).collect();
-        *clip = clip.held_at(&times);
-    }
-    playable
+/// The names of an animation's motions.
+pub(super) fn motion_names(animation: &MeshAnimation) -> Vec<String> {
+    let clips = animation.clips().iter();
+    clips.map(|clip| clip.name.clone()).collect()
 }
 
 /// The error of as many singular values as the bones have columns.
@@ -383,22 +361,4 @@ fn bound(animation: &MeshAnimation, found: &Decomposition) -> Option<f64> {
     let svd = truncated_svd(animation, &options, silent).ok()?;
     // Below this it is rounding, which a skin may well fall below.
     Some(if svd.e_rms < 1e-9 { 0.0 } else { svd.e_rms })
-}
-
-/// What is written: a skin in the place of meshes.
-fn document(playable: &Playable, training: &Measures, look: Document) -> Document {
-    Document {
-        skin: Some(playable.skin.clone()),
-        clips: playable.clips.clone(),
-        fallback: None,
-        skeleton: None,
-        frames: Vec::new(),
-        frame_poses: Vec::new(),
-        record: Some(SkinRecord {
-            method: "decomposition".to_owned(),
-            training: Some(training.clone()),
-            ..SkinRecord::default()
-        }),
-        ..look
-    }
 }

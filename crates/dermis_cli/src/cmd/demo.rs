@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         "compare.html",
     ];
     let [examples, skin, page, png, side_by_side] = names.map(|name| args.folder.join(name));
-    let document = skin_document(&prepared, job.method(), &fitted, &engine, talk)?;
+    let document = skin_document(&prepared, job.method(), &fitted, &engine, talk);
     let mut files = Transaction::new();
     files.add_document(&examples, &prepared.look, &WriteOptions::default())?;
     files.add_document(&skin, &document, &WriteOptions::default())?;
@@ -124,5 +124,6 @@ fn make_arm() -> anyhow::Result<Prepared> {
         look,
         clips: vec![clip],
         rig_skin: None,
+        notes: Vec::new(),
     })
 }

@@ -1,15 +1,18 @@
 //! `dermis eval`: a skin in the poses of a clip, or in poses given by hand.
 
 use anyhow::bail;
+use dermis::document::{Pace, sampling_rate};
 use dermis::mesh::DrawMesh;
 use dermis::{Clip, Pose, Skin, TriMesh};
 use dermis_io::{Content, Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
 use super::pose_text::parse_pose;
-use super::{Pace, check_faces, choose_clip, sampled, sampling_rate, skin_of};
+use super::{check_faces, choose_clip, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
+use crate::hints::Explained;
+use crate::input_args::MatchArgs;
 use crate::matching::read_upright;
 use crate::talk::{Talk, plural};
 
@@ -71,8 +74,10 @@ fn named_poses(
     }
     let clip = choose_clip(document, args.clip.as_deref())?;
     let frame = |(k, time)| (format!("{}_{k:04}", clip.name), skin.sample(clip, time));
-    let times = sampled(args.fps, &[clip], skin, document, Pace::AtKeys)?.into_iter();
-    let times = times.flat_map(|(_, times)| times);
+    let times = (document.sample_times(&[clip], args.fps, Pace::AtKeys))
+        .explained(&MatchArgs::default())?
+        .into_iter()
+        .flat_map(|sampled| sampled.times);
     Ok(times.enumerate().map(frame).collect())
 }
 
@@ -85,7 +90,7 @@ fn frame_rate(args: &EvalArgs, document: &Document) -> Option<f64> {
     let is_held = |clip: &Clip| skin.map_or(clip.is_held(), |skin| skin.unbaked(clip).is_held());
     args.fps.or_else(|| match of_clip {
         Some(clip) if is_held(clip) => None,
-        Some(clip) => Some(sampling_rate(None, clip, skin)),
+        Some(clip) => Some(sampling_rate(clip, skin)),
         None => document.frames_per_second,
     })
 }

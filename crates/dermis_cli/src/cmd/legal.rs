@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use anyhow::Context;
+use dermis::document::clip_of;
 use dermis::joint::{JointLimits, JointStatistics, TurnLimits, free_joints, joint_statistics};
 use dermis::limits::check_memory;
 use dermis::{Clip, Pose, Skin};
 use dermis_io::{AssumedPoses, Document};
 
 use crate::limits_file;
-use crate::motion::{clip_of, motion_rate};
 use crate::talk::Talk;
 
 /// Longest time between two poses that a clip is seen in, in seconds.
@@ -178,7 +178,7 @@ pub(super) fn write(document: &Document, output: &Path, talk: &Talk) -> anyhow::
 pub(super) fn frames_to_clip(document: &mut Document, talk: &Talk) -> anyhow::Result<()> {
     let skin = document.skin.as_ref().context("the file has a skin")?;
     if !document.frame_poses.is_empty() {
-        let rate = motion_rate(&[], document, None, talk);
+        let rate = super::motion_rate(document, None, talk);
         let clip = clip_of("frames", &skin.skeleton, &document.frame_poses, rate)?;
         document.clips.push(clip);
     }

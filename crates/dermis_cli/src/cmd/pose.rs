@@ -3,19 +3,18 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
+use dermis::document::{MatchPair, match_frames};
 use dermis::fit::{JointFreedom, PoseFit, PoseOptions, PoseSolver};
 use dermis::{Clip, Pose};
 use dermis_io::{Content, Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 use serde_json::json;
 
-use super::{check_faces, output_format, read_inputs, skin_of};
+use super::{check_faces, motion_rate, output_format, skin_of};
 use crate::Outcome;
-use crate::animation::show_clips;
 use crate::args::{Joints, PoseArgs};
-use crate::input_args::Of;
-use crate::matching::{Pair, check_and_reorder, read_beside, rest_meshes};
-use crate::motion::motion_rate;
+use crate::hints::Explained;
+use crate::matching::{read_beside, read_inputs};
 use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
 
@@ -83,11 +82,9 @@ fn targets(
     talk: &Talk,
 ) -> anyhow::Result<(Vec<Frame>, Option<f64>)> {
     let mut read = read_inputs(&args.to, &args.sequence, talk)?;
-    show_clips(&mut read, args.fps)?;
-    let rate = match read.frames.is_empty() {
-        true => args.fps,
-        false => motion_rate(&args.to, &read, args.fps, talk),
-    };
+    let matching = &args.sequence.matching;
+    read.show_clips(args.fps).explained(matching)?;
+    let rate = motion_rate(&read, args.fps, talk);
     let mut frames = match read.frames.is_empty() {
         true => vec![Frame {
             name: read
@@ -112,13 +109,13 @@ fn targets(
             args.skin.display()
         );
     }
-    let pair = Pair {
+    let pair = MatchPair {
         meshes: &read.path,
         rest: &args.skin,
-        of: Of::All,
+        is_own_rest: false,
     };
-    let matching = &args.sequence.matching;
-    check_and_reorder(&rest_meshes(skin), &mut frames, pair, matching, talk)?;
+    let matched = match_frames(&skin.rest_meshes(), &mut frames, pair, &matching.options());
+    talk.remark_all(&matched.explained(matching)?);
     Ok((frames, rate))
 }
 

@@ -1,34 +1,22 @@
 //! `dermis rig`: meshes to bones, and their pose in each mesh.
 
 use std::io::Write;
-use std::path::Path;
 
-use anyhow::{Context, bail};
-use dermis::fit::{
-    BoneGuess, BoneOptions, ExampleMesh, FittedBones, SsdOptions, fit_bones, fit_ssd,
-};
+use anyhow::Context;
+use dermis::Pose;
+use dermis::document::guess_bones;
+use dermis::fit::{BoneGuess, BoneOptions, FittedBones, SsdOptions, fit_bones, fit_ssd};
 use dermis::joint::joint_statistics;
-use dermis::skin::VertexProgram;
-use dermis::{BoneId, Pose, Skeleton};
 use dermis_io::{Content, Document, Format, WriteOptions};
-use glam::DVec3;
 use serde_json::json;
 
-use super::{check_faces, output_format, read_inputs};
+use super::{check_faces, output_format};
 use crate::Outcome;
-use crate::animation::{no_motion, show_clips};
 use crate::args::RigArgs;
-use crate::examples::bake;
-use crate::input_args::{MatchArgs, Of};
-use crate::matching::{Pair, check, check_joints, read_beside, rest_meshes};
-use crate::motion::motion_rate;
+use crate::hints::Explained;
+use crate::matching::{read_beside, read_inputs};
 use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
-
-/// A vertex with at least this share of one bone belongs to its core.
-const CORE_WEIGHT: f64 = 0.95;
-/// Without weights, a vertex belongs to the core of a bone that is this much nearer than the next.
-const CORE_NEARER: f64 = 0.6;
 
 pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let format = output_format(&args.output, &[Content::Skin], "rigged meshes are")?;
@@ -41,11 +29,18 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     options.check()?;
     let mut document = read_inputs(&args.inputs, &args.sequence, talk)?;
-    show_clips(&mut document, args.fps)?;
+    let matching = &args.sequence.matching;
+    document.show_clips(args.fps).explained(matching)?;
     check_faces(&document, &args.output)?;
-    let meshes = example_meshes(&document, args.without_rest)?;
+    let meshes = document.example_meshes(!args.without_rest)?;
     let guess = match (&args.skeleton, args.bones) {
-        (Some(path), _) => guess_from(path, &document, &args.sequence.matching, talk)?,
+        (Some(path), _) => {
+            let rig = read_beside(path, &matching.up, talk)?;
+            let guess = guess_bones(&rig, &document, &matching.options());
+            let (guess, note) = guess.explained(matching)?;
+            talk.remark_all(&note);
+            guess
+        }
         (None, count) => BoneGuess::Count(count.unwrap_or(1)),
     };
     let found = fit_bones(&document.mesh, &meshes, &guess, &options, talk)
@@ -57,7 +52,7 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         ..SsdOptions::default()
     };
     let skin = fit_ssd(&found.examples, &everything, &ssd, talk)?.skin;
-    let result = rigged_document(document, &found, skin, format, args, talk);
+    let result = rigged_document(&document, &found, skin, format, args, talk);
     dermis_io::write(&args.output, &result, &WriteOptions::default())?;
     talk.clear();
     let text = match args.json {
@@ -69,125 +64,8 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The meshes of a file, with its rest mesh in front unless it is one of them.
-pub(crate) fn example_meshes(
-    document: &Document,
-    without_rest: bool,
-) -> anyhow::Result<Vec<ExampleMesh>> {
-    if document.frames.is_empty() {
-        bail!(no_motion(document));
-    }
-    let frames = document.frames.iter().map(|frame| ExampleMesh {
-        name: frame.name.clone(),
-        positions: frame.positions.clone(),
-    });
-    let rest = document.mesh.positions();
-    let has_rest = document.frames.iter().any(|frame| frame.positions == rest);
-    let rest = (!has_rest && !without_rest).then(|| ExampleMesh {
-        name: "rest".to_owned(),
-        positions: rest.to_vec(),
-    });
-    Ok(rest.into_iter().chain(frames).collect())
-}
-
-/// A skeleton from a file, and the vertices at the core of each of its bones.
-fn guess_from(
-    path: &Path,
-    document: &Document,
-    matching: &MatchArgs,
-    talk: &Talk,
-) -> anyhow::Result<BoneGuess> {
-    let rig = read_beside(path, &matching.up, talk)?;
-    let skeleton = match (&rig.skin, &rig.skeleton) {
-        (Some(skin), _) => skin.skeleton.clone(),
-        (None, Some(skeleton)) => skeleton.clone(),
-        (None, None) => bail!("{}: expected a skeleton, found none", path.display()),
-    };
-    let vertex_count = document.mesh.vertex_count();
-    let weights = rig.skin.as_ref().and_then(|skin| match &skin.program {
-        VertexProgram::Ssd(ssd) if ssd.weights.len() == vertex_count => Some(&ssd.weights),
-        _ => None,
-    });
-    let pair = Pair {
-        meshes: &document.path,
-        rest: path,
-        of: Of::All,
-    };
-    match weights {
-        // Weights go by the number of a vertex.
-        Some(_) => {
-            let shape = [document.mesh.positions()];
-            check(&rest_meshes(&rig), &shape, pair, matching)?;
-        }
-        None => check_joints(&skeleton, &document.mesh, pair, matching)?,
-    }
-    let cores: Vec<Option<BoneId>> = match weights {
-        Some(weights) => weights
-            .iter()
-            .map(|row| row.iter().find(|w| w.weight >= CORE_WEIGHT).map(|w| w.bone))
-            .collect(),
-        None => {
-            talk.remark(format!(
-                "note: {} has no weights for these {vertex_count} vertices: each bone gets the vertices \
-                 that are nearest to it",
-                path.display()
-            ));
-            nearest_bones(&skeleton, document.mesh.positions())
-        }
-    };
-    if cores.iter().all(Option::is_none) {
-        bail!(
-            "{}: no vertex follows a single bone (a weight of 0.95 or more), so the motion of the bones cannot be \
-             found: give weights with parts that move rigidly, or use --bones",
-            path.display()
-        );
-    }
-    Ok(BoneGuess::Skeleton { skeleton, cores })
-}
-
-/// The bone that each vertex is clearly nearest to; bones run from their joint to their children's.
-fn nearest_bones(skeleton: &Skeleton, positions: &[DVec3]) -> Vec<Option<BoneId>> {
-    let joints: Vec<DVec3> = skeleton
-        .bones()
-        .iter()
-        .map(|bone| bone.bone_from_rest.inverse().translation)
-        .collect();
-    let mut segments: Vec<(BoneId, DVec3, DVec3)> = Vec::new();
-    for (id, bone) in skeleton.ids().zip(skeleton.bones()) {
-        segments.push((id, joints[id.index()], joints[id.index()]));
-        if let Some(parent) = bone.parent {
-            segments.push((parent, joints[parent.index()], joints[id.index()]));
-        }
-    }
-    let distance = |p: DVec3, a: DVec3, b: DVec3| {
-        let along = b - a;
-        let t = (p - a).dot(along) / along.length_squared();
-        p.distance(
-            a + along
-                * if t.is_finite() {
-                    t.clamp(0.0, 1.0)
-                } else {
-                    0.0
-                },
-        )
-    };
-    let nearest = |p: &DVec3| {
-        let mut best = vec![f64::INFINITY; joints.len()];
-        for &(id, a, b) in &segments {
-            best[id.index()] = best[id.index()].min(distance(*p, a, b));
-        }
-        let mut order: Vec<usize> = (0..best.len()).collect();
-        order.sort_by(|&a, &b| best[a].total_cmp(&best[b]).then(a.cmp(&b)));
-        let clear = order
-            .get(1)
-            .is_none_or(|&second| best[order[0]] < CORE_NEARER * best[second]);
-        clear.then(|| BoneId(order[0] as u16))
-    };
-    positions.iter().map(nearest).collect()
-}
-
 fn rigged_document(
-    document: Document,
+    document: &Document,
     found: &FittedBones,
     skin: dermis::Skin,
     format: Format,
@@ -208,7 +86,7 @@ fn rigged_document(
         skeleton: None,
         fallback: None,
         record: None,
-        ..document
+        ..document.clone()
     };
     if format.holds(Content::FramePoses) {
         let frame = |example: &dermis::Example| dermis_io::Frame {
@@ -218,9 +96,10 @@ fn rigged_document(
         result.frames = examples.iter().map(frame).collect();
         result.frame_poses = poses;
     } else {
-        let rate = motion_rate(&args.inputs, &result, args.fps, talk);
-        result.frames.clear();
-        result.clips = bake(found.examples.skeleton(), &poses, rate, talk);
+        let skeleton = found.examples.skeleton();
+        let (clips, notes) = document.clip_of_examples(skeleton, &poses, args.fps);
+        talk.remark_all(&notes);
+        result.clips = clips;
     }
     result
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dermis::TriMesh;
+use dermis::document::can_reorder;
 use dermis::mesh::Polygons;
 use dermis::rig::{Pose, Skeleton};
 use glam::DVec3;
@@ -100,14 +101,9 @@ fn mesh_beside(cache: &Path) -> Result<PathBuf, IoError> {
     let found = candidates.into_iter().find(|path| path.is_file());
     found.ok_or_else(|| {
         let stem = stem(cache);
-        let names: Vec<String> = (formats.iter())
-            .map(|format| format!("{stem}.{}", format.extension()))
-            .collect();
-        let expected = format!(
-            "the mesh whose points it moves, given with --mesh or beside it as {}",
-            names.join(", ")
-        );
-        Fault::malformed("point cache", expected, "none").in_file(cache)
+        let names = (formats.iter()).map(|format| format!("{stem}.{}", format.extension()));
+        let names = names.collect();
+        Fault::NoMeshOfCache { names }.in_file(cache)
     })
 }
 
@@ -203,6 +199,7 @@ impl<'a> Sequence<'a> {
                 place(&mut frame.positions, path, self.options)?;
             }
             member.frames_per_second = cache.frames_per_second;
+            self.base.is_motion = true;
             member.bytes = bytes;
             member.notes = cache.notes;
         } else if let Some(mut geometry) = read_geometry(path)? {
@@ -319,8 +316,14 @@ impl<'a> Sequence<'a> {
             }
             None => "no such face".to_owned(),
         };
-        let expected = format!("{} as in {}", text(expected), self.base_path.display());
-        Err(Fault::malformed(format!("face {face}"), expected, text(found)).in_file(path))
+        let fault = Fault::OtherFaces {
+            face,
+            expected: text(expected),
+            rest: self.base_path.clone(),
+            found: text(found),
+            can_reorder: can_reorder(&rest.mesh, &geometry.mesh),
+        };
+        Err(fault.in_file(path))
     }
 }
 

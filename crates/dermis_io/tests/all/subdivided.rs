@@ -9,7 +9,7 @@ use dermis::synth::{TubeOptions, tube};
 use dermis::{Skin, TriMesh, VertexProgram};
 use dermis_io::gltf;
 use dermis_io::{
-    AssumedPoses, BoundsRecord, Document, DocumentError, Frame, PartBounds, SkinRecord,
+    AssumedPoses, BoundsRecord, Document, EditError, Frame, PartBounds, SkinRecord,
     SubdivideOptions,
 };
 use glam::{DAffine3, DVec3};
@@ -309,7 +309,7 @@ fn inconsistent_documents_are_refused_and_degenerate_triangles_are_not() {
     let nothing = Document::default().subdivided(&levels(Scheme::Loop, 1));
     assert_eq!(
         nothing.expect_err("no face"),
-        DocumentError::NoFaces { points: 0 },
+        EditError::NoFaces { points: 0 },
         "named"
     );
     let mut document = grid();

@@ -6,7 +6,7 @@ use crate::subdiv::{Cage, Scheme, pair_triangles};
 
 use super::SubdivideOptions;
 use super::counted;
-use crate::document::{Document, DocumentError};
+use crate::document::{Document, EditError};
 
 /// Faces with more corners are cut into triangles: each new point of a face would be a sum over all its corners.
 const MOST_CORNERS: usize = 64;
@@ -42,10 +42,7 @@ impl Corners {
 }
 
 impl Faces {
-    pub(super) fn of(
-        document: &Document,
-        options: &SubdivideOptions,
-    ) -> Result<Self, DocumentError> {
+    pub(super) fn of(document: &Document, options: &SubdivideOptions) -> Result<Self, EditError> {
         let point_count = document.mesh.vertex_count();
         let has_drawing = document
             .draw
@@ -89,7 +86,7 @@ impl Faces {
             notes,
         };
         if faces.cage.faces().is_empty() {
-            return Err(DocumentError::NoFaces {
+            return Err(EditError::NoFaces {
                 points: point_count,
             });
         }
@@ -138,7 +135,7 @@ impl Faces {
         document: &Document,
         draw: &DrawMesh,
         options: &SubdivideOptions,
-    ) -> Result<(), DocumentError> {
+    ) -> Result<(), EditError> {
         if let Some(angle) = options.crease_angle_rad {
             let positions = document.mesh.positions();
             self.cage

@@ -13,7 +13,7 @@ use crate::{Skin, TriMesh};
 use glam::DVec3;
 use serde::Serialize;
 
-use super::{BoundsRecord, Document, DocumentError, Frame, SkinRecord};
+use super::{BoundsRecord, Document, EditError, Frame, SkinRecord};
 use drawn::draw;
 use faces::Faces;
 
@@ -90,14 +90,14 @@ impl Document {
     /// note; so are measures of the fit.
     ///
     /// # Errors
-    /// A [`DocumentError`].
-    pub fn subdivided(&self, options: &SubdivideOptions) -> Result<Subdivided, DocumentError> {
+    /// A [`EditError`].
+    pub fn subdivided(&self, options: &SubdivideOptions) -> Result<Subdivided, EditError> {
         let faces = Faces::of(self, options)?;
         let subdivision = subdivide(&faces.cage, &options.subdivision)?;
         let point_count = self.mesh.vertex_count();
         let points_match = |frame: &&Frame| frame.positions.len() != point_count;
         if let Some(frame) = self.frames.iter().find(points_match) {
-            return Err(DocumentError::FrameMismatch {
+            return Err(EditError::FrameMismatch {
                 name: frame.name.clone(),
                 expected: point_count,
                 found: frame.positions.len(),
@@ -147,6 +147,7 @@ impl Document {
                 .collect(),
             frame_poses: self.frame_poses.clone(),
             frames_per_second: self.frames_per_second,
+            is_motion: self.is_motion,
             record,
             facts: self.facts.clone(),
             notes,
@@ -165,7 +166,7 @@ impl Document {
     fn subdivided_skin(
         &self,
         subdivision: &Subdivision,
-    ) -> Result<(Option<Skin>, Vec<LevelFacts>), DocumentError> {
+    ) -> Result<(Option<Skin>, Vec<LevelFacts>), EditError> {
         let mut skin = self.skin.clone();
         let mut levels = Vec::new();
         let mut stencils = subdivision.stencils().iter();

@@ -27,6 +27,13 @@ pub enum LockedWeights {
     Vertices(Vec<bool>),
 }
 
+impl LockedWeights {
+    /// The vertices where the error of a rig is at most `e_rms`; `errors` are those at every vertex.
+    pub fn where_fitting(errors: &[f64], e_rms: f64) -> Self {
+        Self::Vertices(errors.iter().map(|&error| error <= e_rms).collect())
+    }
+}
+
 /// A rig that exists, and what of it stays.
 #[derive(Debug, Clone)]
 pub struct KnownRig<'a> {
