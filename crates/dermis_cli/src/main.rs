@@ -9,7 +9,6 @@ mod cmd;
 mod examples;
 mod influences;
 mod input_args;
-mod limits_file;
 mod matching;
 mod memory;
 mod method_args;
@@ -17,11 +16,9 @@ mod motion;
 mod plan;
 mod pose_args;
 mod psd_args;
-mod psd_project;
 mod report;
 mod subdivide_args;
 mod talk;
-mod toml_text;
 
 use std::process::ExitCode;
 

@@ -59,6 +59,14 @@ pub enum Fault {
         /// What to do instead.
         hint: String,
     },
+    /// A text that people write is not as it must be.
+    #[error("{}{problem}", in_line(*line))]
+    Text {
+        /// The line, from 1, where that is known.
+        line: Option<usize>,
+        /// What is wrong.
+        problem: String,
+    },
     /// It would take more memory than it may.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
@@ -102,4 +110,8 @@ impl Fault {
             fault: self,
         }
     }
+}
+
+fn in_line(line: Option<usize>) -> String {
+    line.map_or(String::new(), |line| format!("line {line}: "))
 }

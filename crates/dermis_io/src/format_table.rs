@@ -63,6 +63,7 @@ struct Row {
     may_be_gzipped: bool,
     is_read: bool,
     is_written: bool,
+    needs_faces: bool,
     frames: FrameStorage,
     holds: &'static [Content],
 }
@@ -88,10 +89,12 @@ impl Format {
             may_be_gzipped: false,
             is_read: true,
             is_written: true,
+            needs_faces: false,
             frames: FrameStorage::FileEach,
             holds: &[Faces, Polygons],
         };
         const GLTF: Row = Row {
+            needs_faces: true,
             frames: FrameStorage::MorphTargets,
             holds: &[Faces, Skin, Clips, Record],
             ..MESH
@@ -218,6 +221,11 @@ impl Format {
     /// True when [`write`](crate::write) makes it.
     pub fn is_written(self) -> bool {
         self.row().is_written
+    }
+
+    /// True when a file must have faces: points alone cannot be written.
+    pub fn needs_faces(self) -> bool {
+        self.row().needs_faces
     }
 
     /// True when a file of this format has a place for something: it is there again after writing and reading.

@@ -6,12 +6,15 @@ mod format;
 mod format_table;
 mod geometry;
 pub mod gltf;
+pub mod limits;
 mod npz;
 mod obj;
 mod placement;
 mod ply;
 mod point_cache;
+pub mod project;
 mod sequence;
+mod text_file;
 
 pub use dermis::document::{
     AssumedPoses, BoundsRecord, Document, FallbackError, FileFacts, Frame, Image, LevelFacts,

@@ -1,12 +1,16 @@
 //! A character as files hold it: mesh, drawn mesh, materials, skin, clips, frames.
 //!
 //! `dermis_io` reads and writes it. What edits a whole character edits this: [`Document::moved`],
-//! [`Document::subdivided`].
+//! [`Document::subdivided`], [`Document::add_clip`]; what makes one is [`Document::of_fit`].
 
 mod bounds_record;
+mod clips_by_name;
+mod fitted;
+mod legal;
 mod materials;
 mod moved;
 mod record;
+mod spheres;
 mod subdivided;
 
 use std::borrow::Cow;
@@ -21,9 +25,11 @@ use crate::skin::{SkinError, SsdProgram, VertexProgram};
 use crate::{Skin, TriMesh};
 
 pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
+pub use clips_by_name::{ClipsError, MatchedClips, SameName, free_name};
 pub use materials::{Image, Materials};
 pub use moved::MoveError;
 pub use record::{FallbackError, SkinRecord};
+pub use spheres::{FoundRadii, Spheres, farthest_shown};
 pub use subdivided::{LevelFacts, SubdivideError, SubdivideOptions, Subdivided};
 
 /// Everything that dermis understands of a file.

@@ -157,7 +157,7 @@ fn add_skins(
             &compared.report,
             &compared.engine,
             talk,
-        )?;
+        );
         match files.add_document(&path, &document, &WriteOptions::default()) {
             Ok(names) => written.extend(names),
             Err(IoError::Content { fault, .. }) => {

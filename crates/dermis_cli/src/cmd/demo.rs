@@ -57,7 +57,7 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         "compare.html",
     ];
     let [examples, skin, page, png, others] = names.map(|name| args.folder.join(name));
-    let document = skin_document(&prepared, job.method(), &fitted, &engine, talk)?;
+    let document = skin_document(&prepared, job.method(), &fitted, &engine, talk);
     let mut files = Transaction::new();
     files.add_document(&examples, &prepared.look, &WriteOptions::default())?;
     files.add_document(&skin, &document, &WriteOptions::default())?;

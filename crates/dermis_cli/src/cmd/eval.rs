@@ -6,7 +6,6 @@ use dermis::{Clip, Pose, Skin, TriMesh};
 use dermis_io::{Content, Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
-use super::pose_text::parse_pose;
 use super::{Pace, check_faces, choose_clip, sampled, sampling_rate, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
@@ -56,7 +55,7 @@ fn named_poses(
             .pose
             .iter()
             .enumerate()
-            .map(|(k, text)| Ok((format!("pose_{k:04}"), parse_pose(text, skin)?)))
+            .map(|(k, text)| Ok((format!("pose_{k:04}"), skin.parse_pose(text)?)))
             .collect();
     }
     if args.clip.is_none() && document.clips.is_empty() && document.frame_poses.is_empty() {

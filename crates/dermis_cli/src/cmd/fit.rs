@@ -3,14 +3,12 @@
 use std::io::Write;
 
 use anyhow::Context;
+use dermis::Split;
 use dermis::fit::{
     Choice, EngineReport, FitReport, Method, ProxyCount, Shown, choose_method, engine_report,
     evaluate_fit,
 };
-use dermis::joint::joint_statistics;
-use dermis::skin::DualQuaternionProgram;
-use dermis::{Pose, Split, VertexProgram};
-use dermis_io::{Document, FallbackError, SkinRecord, Transaction, WriteOptions};
+use dermis_io::{Document, Transaction, WriteOptions};
 
 use super::{SKIN_FILE, output_format};
 use crate::Outcome;
@@ -51,7 +49,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         None => None,
     };
     talk.check_stopped()?;
-    let skin = skin_document(&prepared, job.method(), &fitted, &engine, talk)?;
+    let skin = skin_document(&prepared, job.method(), &fitted, &engine, talk);
     let mut files = Transaction::new();
     let skin_files = files.add_document(&args.output, &skin, &WriteOptions::default())?;
     if let Some((path, page)) = page {
@@ -111,15 +109,15 @@ impl FitJob<'_> {
     }
 }
 
-/// The file that holds a fitted skin: the model itself, and what stock players show of it.
+/// The file that holds a fitted skin; what stock players show of it is said.
 pub(crate) fn skin_document(
     prepared: &Prepared,
     method: &Method,
     fitted: &FitReport,
     engine: &EngineReport,
     talk: &Talk,
-) -> anyhow::Result<Document> {
-    let (skin, fallback) = match &engine.shown {
+) -> Document {
+    match &engine.shown {
         Shown::Exact(exact) => {
             talk.remark(format!(
                 "note: the exact form for stock players has {} more joints and up to {} influences \
@@ -135,73 +133,19 @@ pub(crate) fn skin_document(
                     100.0 * exact.max_error
                 ));
             }
-            (exact.skin.clone(), None)
         }
-        Shown::StandIn { fallback, .. } => {
-            talk.remark(format!(
-                "note: stock players show linear blend skinning, {:.3}% of the size away from the \
-                 skin in the examples' poses (root mean square; at most {:.2}%)",
-                100.0 * fallback.rms_error,
-                100.0 * fallback.max_error
-            ));
-            (fitted.skin.clone(), Some(fallback))
-        }
-        Shown::Itself | Shown::FourWeights(_) => (fitted.skin.clone(), None),
-    };
-    let look = &prepared.look;
-    let mut document = Document {
-        mesh: look.mesh.clone(),
-        polygons: look.polygons.clone(),
-        draw: look.draw.clone(),
-        materials: look.materials.clone(),
-        skin: None,
-        fallback: match fitted.skin.program {
-            // Its weights are those of its stand-in.
-            VertexProgram::DualQuaternion(_) => None,
-            _ => fallback.map(|plain| plain.program.clone()),
-        },
-        clips: prepared.clips.clone(),
-        record: Some(SkinRecord {
-            generator: format!("dermis {}", env!("CARGO_PKG_VERSION")),
-            method: method.key().to_owned(),
-            training: Some(fitted.overall.total.clone()),
-            held_out: fitted.held_out.as_ref().map(|h| h.measured.total.clone()),
-            fallback: fallback.map(|plain| FallbackError {
-                rms: plain.rms_error,
-                max: plain.max_error,
-            }),
-            plain_training: fallback.map(|_| engine.overall.clone()),
-            plain_held_out: fallback.and(engine.held_out.clone()),
-            joints: joint_statistics(prepared.set.skeleton(), &poses(prepared)),
-            ..SkinRecord::default()
-        }),
-        ..Document::default()
-    };
-    // Coefficients belong to morph targets of the input, which the fitted skin has absorbed.
-    for clip in &mut document.clips {
-        clip.channels.retain(|channel| channel.bone().is_some());
+        Shown::StandIn { fallback, .. } => talk.remark(format!(
+            "note: stock players show linear blend skinning, {:.3}% of the size away from the \
+             skin in the examples' poses (root mean square; at most {:.2}%)",
+            100.0 * fallback.rms_error,
+            100.0 * fallback.max_error
+        )),
+        Shown::Itself | Shown::FourWeights(_) => {}
     }
-    document.clips.retain(|clip| !clip.channels.is_empty());
-    if let VertexProgram::Ssd(ssd)
-    | VertexProgram::DualQuaternion(DualQuaternionProgram { weighted: ssd }) =
-        &fitted.skin.program
-        && let Ok(moved) = look.mesh.with_positions(ssd.rest_positions.clone())
-        && moved != look.mesh
-    {
-        // Normals of another rest shape would light this one wrongly; the writer makes new ones.
-        document.mesh = moved;
-        for part in &mut document.draw.parts {
-            part.normals.clear();
-            part.tangents.clear();
-        }
-    }
-    document.skin = Some(skin);
-    Ok(document)
-}
-
-fn poses(prepared: &Prepared) -> Vec<Pose> {
-    let examples = prepared.set.examples().iter();
-    examples.map(|example| example.pose.clone()).collect()
+    let Prepared {
+        set, look, clips, ..
+    } = prepared;
+    Document::of_fit(look, set, method, fitted, engine, clips)
 }
 
 fn check_target(
