@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use dermis::{ExampleSet, Split};
 use dermis_io::{ExampleOptions, read_examples};
 
-pub(crate) use dermis::document::{AssembledExamples as Prepared, unused_name};
+pub(crate) use dermis::document::AssembledExamples as Prepared;
 
 use crate::args::ExampleArgs;
 use crate::hints::Explained;

@@ -9,18 +9,15 @@ mod examples;
 mod hints;
 mod influences;
 mod input_args;
-mod limits_file;
 mod matching;
 mod memory;
 mod method_args;
 mod plan;
 mod pose_args;
 mod psd_args;
-mod psd_project;
 mod report;
 mod subdivide_args;
 mod talk;
-mod toml_text;
 
 use std::process::ExitCode;
 

@@ -79,6 +79,14 @@ pub enum Fault {
         /// What to do instead.
         hint: String,
     },
+    /// A text that people write is not as it must be.
+    #[error("{}{problem}", in_line(*line))]
+    Text {
+        /// The line, from 1, where that is known.
+        line: Option<usize>,
+        /// What is wrong.
+        problem: String,
+    },
     /// A mesh has other faces than the rest mesh, which may mean another vertex order.
     #[error("face {face}: expected {expected} as in {}, found {found}", rest.display())]
     OtherFaces {
@@ -150,4 +158,8 @@ impl Fault {
             fault: self,
         }
     }
+}
+
+fn in_line(line: Option<usize>) -> String {
+    line.map_or(String::new(), |line| format!("line {line}: "))
 }

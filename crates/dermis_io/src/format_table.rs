@@ -64,6 +64,7 @@ struct Row {
     is_read: bool,
     is_written: bool,
     is_y_up: bool,
+    needs_faces: bool,
     frames: FrameStorage,
     holds: &'static [Content],
 }
@@ -90,11 +91,13 @@ impl Format {
             is_read: true,
             is_written: true,
             is_y_up: false,
+            needs_faces: false,
             frames: FrameStorage::FileEach,
             holds: &[Faces, Polygons],
         };
         const GLTF: Row = Row {
             is_y_up: true,
+            needs_faces: true,
             frames: FrameStorage::MorphTargets,
             holds: &[Faces, Skin, Clips, Record],
             ..MESH
@@ -226,6 +229,11 @@ impl Format {
     /// True when its standard says that y is up: such files are never turned.
     pub fn is_y_up(self) -> bool {
         self.row().is_y_up
+    }
+
+    /// True when a file must have faces: points alone cannot be written.
+    pub fn needs_faces(self) -> bool {
+        self.row().needs_faces
     }
 
     /// True when this format can store a kind of content, so that it survives writing and reading.

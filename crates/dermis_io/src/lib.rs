@@ -48,12 +48,15 @@ mod format;
 mod format_table;
 mod geometry;
 pub mod gltf;
+pub mod limits;
 mod npz;
 mod obj;
 mod placement;
 mod ply;
 mod point_cache;
+pub mod project;
 mod sequence;
+mod text_file;
 
 pub use assembled::{
     ExampleOptions, InputOptions, MotionOptions, ReadMeshes, read_animation, read_examples,

@@ -3,7 +3,7 @@
 use super::matching::can_reorder;
 use super::motion::FRAMES_PER_SECOND;
 use super::{Document, DocumentError, Frame, MatchError, MatchOptions, MatchPair, Note};
-use super::{match_frames, unused_name};
+use super::{free_name, match_frames};
 use crate::clip::Clip;
 use crate::example::{MeshAnimation, MeshClip};
 
@@ -90,7 +90,7 @@ pub fn assemble_animation(
         for (clip, is_held) in found {
             let is_taken = |name: &str| clips.iter().any(|clip| clip.name == name);
             clips.push(MeshClip {
-                name: unused_name(clip.name, is_taken),
+                name: free_name(&clip.name, is_taken),
                 ..clip
             });
             held.push(is_held);

@@ -52,6 +52,17 @@ pub enum AssumedPoses {
     Seen,
 }
 
+impl AssumedPoses {
+    /// The poses that [`BoundsRecord::legal`] holds in, for people.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::AnyRotation => "every rotation",
+            Self::Limits => "every pose within limits",
+            Self::Seen => "every pose of seen joints",
+        }
+    }
+}
+
 impl BoundsRecord {
     /// The spheres of the model after a move.
     #[must_use]

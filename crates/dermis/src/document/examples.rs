@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::matching::{check_rig, is_other_order};
 use super::{
-    Document, DocumentError, Frame, MatchOptions, Note, Pace, SampleTimes, clip_of, unused_name,
+    Document, DocumentError, Frame, MatchOptions, Note, Pace, SampleTimes, clip_of, free_name,
 };
 use crate::Skin;
 use crate::clip::Clip;
@@ -225,7 +225,7 @@ fn with_rig(
         let (own, said) = document.clip_of_examples(&skeleton, &rig.frame_poses, rate);
         notes.extend(said);
         for clip in own {
-            let name = unused_name(clip.name, |name| clips.iter().any(|c| c.name == name));
+            let name = free_name(&clip.name, |name| clips.iter().any(|c| c.name == name));
             clips.push(Clip { name, ..clip });
         }
         rig.frame_poses.clone()

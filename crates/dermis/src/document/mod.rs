@@ -1,24 +1,28 @@
 //! A character as files hold it: mesh, drawn mesh, materials, skin, clips, frames.
 //!
 //! `dermis_io` reads and writes it. Edits of a whole character work on it: [`Document::moved`],
-//! [`Document::subdivided`]. Fits begin with what is assembled from it, [`assemble_examples`] and
-//! [`assemble_animation`], and end with it, [`skin_document`] and [`decomposed_document`].
+//! [`Document::subdivided`], [`Document::add_clip`]. Fits begin with what is assembled from it, [`assemble_examples`] and
+//! [`assemble_animation`], and end with it, [`Document::of_fit`] and [`decomposed_document`].
 
 mod animation;
 mod bone_guess;
 mod bounds_record;
 mod clips;
+mod clips_by_name;
+mod decomposed;
 mod edit_error;
 mod error;
 mod examples;
 mod fitted;
 mod known_rig;
+mod legal;
 mod matching;
 mod materials;
 mod motion;
 mod moved;
 mod note;
 mod record;
+mod spheres;
 mod subdivided;
 #[cfg(test)]
 mod testing;
@@ -38,20 +42,20 @@ pub use animation::{AnimationOptions, AssembledAnimation, NamedMotion, assemble_
 pub use bone_guess::guess_bones;
 pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
 pub use clips::{Pace, PlayedClip, SampleTimes, sampling_rate};
+pub use clips_by_name::{ClipsError, MatchedClips, SameName, free_name};
+pub use decomposed::{decomposed_document, hold_poses, playable_decomposition, playable_e_rms};
 pub use edit_error::EditError;
 pub use error::DocumentError;
 pub use examples::{AssembleOptions, AssembledExamples, PoseSource, assemble_examples};
-pub use fitted::{
-    decomposed_document, hold_poses, playable_decomposition, playable_e_rms, skin_document,
-};
 pub use known_rig::RigMotion;
 pub use matching::{
     MatchError, MatchOptions, MatchPair, can_reorder, check_shapes, match_frames, match_sculpt,
 };
 pub use materials::{Image, Materials};
-pub use motion::{FRAMES_PER_SECOND, MotionRate, clip_of, unused_name};
+pub use motion::{FRAMES_PER_SECOND, MotionRate, clip_of};
 pub use note::Note;
 pub use record::{FallbackError, SkinRecord};
+pub use spheres::{FoundRadii, Spheres, farthest_shown};
 pub use subdivided::{LevelFacts, SubdivideOptions, Subdivided};
 
 /// Everything that dermis understands of a file.

@@ -86,16 +86,6 @@ pub fn clip_of(
     }
 }
 
-/// The name, or with a number behind it when it is taken.
-pub fn unused_name(name: String, is_taken: impl Fn(&str) -> bool) -> String {
-    if !is_taken(&name) {
-        return name;
-    }
-    let numbered = (2..).map(|number| format!("{name}_{number}"));
-    let mut free = numbered.filter(|name| !is_taken(name));
-    free.next().unwrap_or(name)
-}
-
 #[cfg(test)]
 mod tests {
     use glam::DVec3;
@@ -149,13 +139,5 @@ mod tests {
         document.frames_per_second = Some(30.0);
         let own = document.motion_rate(None).frames_per_second;
         assert_eq!(own, Some(30.0), "as in the file");
-    }
-
-    #[test]
-    fn a_name_that_is_taken_gets_a_number() {
-        let taken = ["run", "run_2"];
-        let name = |name: &str| unused_name(name.to_owned(), |n| taken.contains(&n));
-        assert_eq!(name("walk"), "walk", "free");
-        assert_eq!(name("run"), "run_3", "the first that is free");
     }
 }

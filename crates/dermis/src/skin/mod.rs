@@ -4,9 +4,11 @@ mod copied;
 mod correction;
 mod eval;
 mod fewer_keys;
+mod joints;
 mod moved;
 mod playable;
 mod pose_program;
+mod pose_text;
 mod rest_space;
 mod shares;
 mod size;
@@ -15,8 +17,10 @@ mod vertex_program;
 pub use crate::Rows;
 pub use correction::{Correction, Delta};
 pub(crate) use eval::{DualQuaternion, heaviest, rigid_from_affine};
+pub use joints::{ShownError, ShownPoses};
 pub use playable::{Playable, PlayableOptions, PoseClip, to_playable};
 pub use pose_program::{PlacedBones, PoseProgram};
+pub use pose_text::{PoseProblem, PoseTextError};
 pub use vertex_program::{
     DualQuaternionProgram, Influence, LinearProgram, MultiWeight, MultiWeightProgram, SsdProgram,
     VertexProgram, Weight,

@@ -3,27 +3,22 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use dermis::bounds::{Camera, Frustum, extreme_poses, sampled_ball};
-use dermis::joint::{JointLimits, LegalPoses};
+use dermis::Skin;
+use dermis::bounds::{Camera, Frustum};
+use dermis::document::{Spheres, farthest_shown};
 use dermis::mesh::{Ball, enclosing_ball};
-use dermis::{Pose, Skin};
+use dermis::skin::ShownPoses;
+use dermis_io::limits::{Others, read_limits};
 use dermis_io::{AssumedPoses, BoundsRecord, Document, SkinRecord};
 use glam::DVec3;
 use serde::Serialize;
 
-use super::legal::{self, Shown};
-use super::skin_of;
-use super::spheres::{self, Spheres};
+use super::{legal, skin_of};
 use crate::Outcome;
 use crate::matching::read_upright;
 use crate::pose_args::{BoundsArgs, Crowd};
 use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
-
-/// Legal poses that are looked for to see how loose a sphere is: found by search, and drawn.
-const SEARCHED: usize = 400;
-const SEARCHED_OF_PART: usize = 100;
-const DRAWN: usize = 100;
 
 /// Everything that is said; the JSON form is this, field by field.
 #[derive(Debug, Serialize)]
@@ -66,15 +61,23 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if skin.vertex_count() == 0 {
         bail!("{}: has no vertices to find bounds of", args.skin.display());
     }
-    let shown = legal::shown_poses(&document, &skin)?;
-    let seen = legal::seen_in(&skin, &shown);
-    let (limits, assumes) = match args.any_rotation {
-        true => (legal::any_rotation(&skin, &seen), AssumedPoses::AnyRotation),
-        false => legal::limits_of(&document, &skin, args.limits.as_deref(), &seen)?,
+    let in_file = || args.skin.display().to_string();
+    let shown = document.shown_poses()?;
+    let seen = skin.joint_statistics(&ShownPoses::all(&shown));
+    let (limits, assumes) = match (args.any_rotation, &args.limits) {
+        (true, _) => (skin.free_limits(&seen), AssumedPoses::AnyRotation),
+        (false, Some(path)) => {
+            let read = read_limits(path, &skin, &seen, Others::Free)?;
+            (read.limits, AssumedPoses::Limits)
+        }
+        (false, None) => document.legal_limits(&seen),
     };
-    let spheres = spheres::spheres(&document, &skin, &shown, (&limits, assumes), talk)?;
+    let spheres = Spheres::new(&document, &skin, &shown, &limits, assumes).with_context(in_file)?;
+    for note in &spheres.notes {
+        talk.remark(format!("note: {note}"));
+    }
     talk.check_stopped()?;
-    let found = BestFound::new(&skin, &limits, &spheres)?;
+    let found = spheres.search(&skin, &limits).with_context(in_file)?;
     // As drawn: rest positions may be of another size.
     let rest = enclosing_ball(&skin.drawn_at_rest()?);
     let record = &spheres.record;
@@ -82,7 +85,7 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         legal_ratio: ratio(record.legal, found.whole),
         clips_ratio: ratio(record.clips, spheres.clips_radius),
         rest_left_by: left_by(&skin, &shown, &rest)?,
-        part_ratios: (record.parts.iter().zip(&found.of_part))
+        part_ratios: (record.parts.iter().zip(&found.parts))
             .map(|(part, best)| ratio(part.legal, *best))
             .collect(),
         seen: seen_by_camera(args, record),
@@ -139,46 +142,12 @@ fn ratio(ball: Option<Ball>, best: Option<f64>) -> Option<f64> {
 }
 
 /// How far vertices of the clips leave the ball around what is drawn at rest, over its radius.
-fn left_by(skin: &Skin, shown: &[Shown], rest: &Ball) -> anyhow::Result<Option<f64>> {
+fn left_by(skin: &Skin, shown: &[ShownPoses], rest: &Ball) -> anyhow::Result<Option<f64>> {
     if shown.is_empty() || rest.radius == 0.0 {
         return Ok(None);
     }
-    let farthest = spheres::farthest_shown(skin, shown, &[None], &[rest.center])?;
+    let farthest = farthest_shown(skin, shown, &[None], &[rest.center])?;
     Ok((farthest.first()).map(|reach| (reach / rest.radius - 1.0).max(0.0)))
-}
-
-/// Radii of the smallest balls around legal poses: those that stretch the skin out, and drawn ones.
-struct BestFound {
-    whole: Option<f64>,
-    of_part: Vec<Option<f64>>,
-}
-
-impl BestFound {
-    fn new(skin: &Skin, limits: &[JointLimits], spheres: &Spheres) -> anyhow::Result<Self> {
-        let Some(held) = &spheres.held else {
-            return Ok(Self {
-                whole: None,
-                of_part: vec![None; spheres.parts.len()],
-            });
-        };
-        let all = dermis::bounds::complete_limits(skin, limits)?;
-        let drawn: Vec<Pose> = LegalPoses::new(&skin.skeleton, &all, 0.5, 1)?
-            .take(DRAWN)
-            .collect();
-        let radius = |points: Option<&[u32]>, searched: usize| {
-            let mut poses = extreme_poses(skin, limits, &spheres.ranges, held, points, searched)?;
-            poses.extend_from_slice(&drawn);
-            anyhow::Ok(Some(sampled_ball(skin, &poses, points)?.radius))
-        };
-        let whole = radius(None, SEARCHED)?;
-        let of_part = match &spheres.parts[..] {
-            [_] => vec![whole],
-            parts => (parts.iter())
-                .map(|points| radius(Some(points), SEARCHED_OF_PART))
-                .collect::<anyhow::Result<_>>()?,
-        };
-        Ok(Self { whole, of_part })
-    }
 }
 
 fn seen_by_camera(args: &BoundsArgs, bounds: &BoundsRecord) -> Option<Seen> {
@@ -251,7 +220,7 @@ fn table(report: &Report, document: &Document) -> String {
     };
     if let Some(ball) = &bounds.legal {
         row(
-            spheres::legal_name(bounds.assumes),
+            bounds.assumes.description(),
             ball,
             ratio(report.legal_ratio),
         );

@@ -7,7 +7,6 @@ use dermis::{Clip, Pose, Skin, TriMesh};
 use dermis_io::{Content, Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
-use super::pose_text::parse_pose;
 use super::{check_faces, choose_clip, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
@@ -59,7 +58,7 @@ fn named_poses(
             .pose
             .iter()
             .enumerate()
-            .map(|(k, text)| Ok((format!("pose_{k:04}"), parse_pose(text, skin)?)))
+            .map(|(k, text)| Ok((format!("pose_{k:04}"), skin.parse_pose(text)?)))
             .collect();
     }
     if args.clip.is_none() && document.clips.is_empty() && document.frame_poses.is_empty() {

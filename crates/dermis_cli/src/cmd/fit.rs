@@ -1,7 +1,6 @@
 //! `dermis fit`: examples to a skin.
 
 use dermis::Split;
-use dermis::document;
 use dermis::fit::{
     Choice, EngineReport, FitReport, Method, ProxyCount, Shown, choose_method, engine_report,
     evaluate_fit,
@@ -106,7 +105,7 @@ impl FitJob<'_> {
     }
 }
 
-/// The file that holds a fitted skin: the model itself, and what stock players show of it.
+/// The file that holds a fitted skin; what stock players show of it is said.
 pub(crate) fn skin_document(
     prepared: &Prepared,
     method: &Method,
@@ -139,7 +138,10 @@ pub(crate) fn skin_document(
         )),
         Shown::Itself | Shown::FourWeights(_) => {}
     }
-    document::skin_document(prepared, method.key(), fitted, engine)
+    let Prepared {
+        set, look, clips, ..
+    } = prepared;
+    Document::of_fit(look, set, method, fitted, engine, clips)
 }
 
 fn check_target(

@@ -17,10 +17,8 @@ pub(crate) mod fit;
 pub(crate) mod info;
 mod legal;
 pub(crate) mod pose;
-pub(crate) mod pose_text;
 pub(crate) mod psd;
 pub(crate) mod rig;
-mod spheres;
 pub(crate) mod stats;
 pub(crate) mod subdivide;
 pub(crate) mod transform;
@@ -42,8 +40,7 @@ fn skin_of(document: &Document) -> anyhow::Result<&Skin> {
 
 /// One sentence when points without faces would go to a format that draws faces: at the start, not after a fit.
 pub(crate) fn check_faces(document: &Document, output: &Path) -> anyhow::Result<()> {
-    let draws_faces = matches!(Format::of(output)?, Format::Glb | Format::Gltf);
-    if draws_faces && document.mesh.triangles().is_empty() {
+    if Format::of(output)?.needs_faces() && document.mesh.triangles().is_empty() {
         bail!(
             "{}: has {} points and no faces, and {} needs faces: give the mesh with its faces, or write .npz",
             document.path.display(),

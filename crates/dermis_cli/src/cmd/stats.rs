@@ -7,12 +7,12 @@ use anyhow::{Context, bail};
 use dermis::Skin;
 use dermis::joint::{JointLimits, JointStatistics, TurnLimits};
 use dermis::metric::statistics_from_limits;
+use dermis::skin::ShownPoses;
+use dermis_io::limits::{Others, read_limits};
 use dermis_io::{Document, SkinRecord};
 
-use super::legal::Shown;
 use super::{choose_clip, legal, skin_of};
 use crate::Outcome;
-use crate::limits_file::{self, Others};
 use crate::matching::read_upright;
 use crate::pose_args::StatsArgs;
 use crate::report::NameColumn;
@@ -72,9 +72,13 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 }
 
 /// The poses of the clips that were asked for, each clip once; of all that the file shows otherwise.
-fn chosen_clips(args: &StatsArgs, document: &Document, skin: &Skin) -> anyhow::Result<Vec<Shown>> {
+fn chosen_clips(
+    args: &StatsArgs,
+    document: &Document,
+    skin: &Skin,
+) -> anyhow::Result<Vec<ShownPoses>> {
     if args.clip.is_empty() {
-        return legal::shown_poses(document, skin);
+        return Ok(document.shown_poses()?);
     }
     let mut chosen: Vec<&String> = Vec::new();
     for name in &args.clip {
@@ -84,11 +88,11 @@ fn chosen_clips(args: &StatsArgs, document: &Document, skin: &Skin) -> anyhow::R
         }
     }
     (chosen.into_iter())
-        .map(|name| legal::shown_of_clip(skin, choose_clip(document, Some(name))?))
+        .map(|name| Ok(skin.shown_poses(choose_clip(document, Some(name))?)?))
         .collect()
 }
 
-fn count_of(clips: &[Shown]) -> String {
+fn count_of(clips: &[ShownPoses]) -> String {
     let poses = clips.iter().map(|shown| shown.poses.len()).sum();
     format!(
         "{} of {}",
@@ -98,16 +102,16 @@ fn count_of(clips: &[Shown]) -> String {
 }
 
 /// What clips show.
-fn shown(args: &StatsArgs, skin: &Skin, clips: &[Shown]) -> anyhow::Result<Known> {
+fn shown(args: &StatsArgs, skin: &Skin, clips: &[ShownPoses]) -> anyhow::Result<Known> {
     if clips.iter().all(|shown| shown.poses.is_empty()) {
         bail!(
             "{}: has no clip to take statistics from: give --limits or --uniform",
             args.skin.display()
         );
     }
-    let seen = legal::seen_in(skin, clips).into_iter();
+    let seen = skin.joint_statistics(&ShownPoses::all(clips));
     Ok(Known {
-        joints: seen
+        joints: (seen.into_iter())
             .map(|statistics| Joint {
                 statistics,
                 spread_over: None,
@@ -119,8 +123,8 @@ fn shown(args: &StatsArgs, skin: &Skin, clips: &[Shown]) -> anyhow::Result<Known
 }
 
 /// Every rotation of every joint.
-fn every_rotation(skin: &Skin, clips: &[Shown]) -> Known {
-    let limits = legal::any_rotation(skin, &legal::seen_in(skin, clips));
+fn every_rotation(skin: &Skin, clips: &[ShownPoses]) -> Known {
+    let limits = skin.free_limits(&skin.joint_statistics(&ShownPoses::all(clips)));
     Known {
         joints: limits.iter().map(evenly).collect(),
         limits,
@@ -133,17 +137,15 @@ fn within_limits(
     path: &Path,
     args: &StatsArgs,
     skin: &Skin,
-    clips: &[Shown],
+    clips: &[ShownPoses],
 ) -> anyhow::Result<Known> {
-    let seen = legal::seen_in(skin, clips);
-    let seen_limits: Vec<JointLimits> = seen.iter().map(JointLimits::from_statistics).collect();
-    let free = legal::any_rotation(skin, &seen);
+    let seen = skin.joint_statistics(&ShownPoses::all(clips));
     // Who names a clip wants it for something.
     let unsaid = match args.clip.is_empty() {
         true => Others::Free,
         false => Others::Seen,
     };
-    let read = limits_file::read_named(path, skin, &seen_limits, &free, unsaid)?;
+    let read = read_limits(path, skin, &seen, unsaid)?;
     let others = read.others.unwrap_or(unsaid);
     if others != Others::Seen && !args.clip.is_empty() {
         bail!(

@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
+use dermis::document::Spheres;
 use dermis::fit::{exact_ssd, plain_fallback};
+use dermis::skin::ShownPoses;
 use dermis::subdiv::{AttributeRule, Corners, QuadOptions, Scheme, SubdivisionOptions};
 use dermis::{Pose, Skin, VertexProgram};
 use dermis_io::{
@@ -12,7 +14,7 @@ use dermis_io::{
 };
 use serde::Serialize;
 
-use super::{legal, spheres};
+use super::legal;
 use crate::Outcome;
 use crate::matching::read_upright;
 use crate::subdivide_args::{CornersName, SchemeName, SubdivideArgs, UvName};
@@ -74,7 +76,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     talk.check_stopped()?;
     talk.remark_notes(&finer);
     if is_played && let Some(skin) = finer.skin.clone() {
-        let poses = poses(&document, &skin)?;
+        let poses = poses(&finer)?;
         report.plain = make_playable(&mut finer, &skin, &poses, args, talk)?;
         if let Some(plain) = &mut finer.fallback {
             plain.corrections = plain_shapes;
@@ -139,8 +141,8 @@ fn checked(args: &SubdivideArgs) -> anyhow::Result<SubdivideOptions> {
 }
 
 /// Poses that the file shows, of many every so-manieth.
-fn poses(document: &Document, skin: &Skin) -> anyhow::Result<Vec<Pose>> {
-    let all = legal::all_poses(&legal::shown_poses(document, skin)?);
+fn poses(document: &Document) -> anyhow::Result<Vec<Pose>> {
+    let all = ShownPoses::all(&document.shown_poses()?);
     if all.len() <= MOST_POSES {
         return Ok(all);
     }
@@ -208,13 +210,17 @@ fn renew_bounds(document: &mut Document, talk: &Talk) -> anyhow::Result<()> {
     let (Some(kept), Some(skin), Some(_)) = (kept, &document.skin, &document.fallback) else {
         return Ok(());
     };
-    let shown = legal::shown_poses(document, skin)?;
-    let seen = legal::seen_in(skin, &shown);
+    let shown = document.shown_poses()?;
+    let seen = skin.joint_statistics(&ShownPoses::all(&shown));
     let (limits, assumes) = match kept.assumes {
-        AssumedPoses::AnyRotation => (legal::any_rotation(skin, &seen), kept.assumes),
-        _ => legal::limits_of(document, skin, None, &seen)?,
+        AssumedPoses::AnyRotation => (skin.free_limits(&seen), kept.assumes),
+        _ => document.legal_limits(&seen),
     };
-    let spheres = spheres::spheres(document, skin, &shown, (&limits, assumes), talk)?;
+    let spheres = Spheres::new(document, skin, &shown, &limits, assumes)
+        .with_context(|| document.path.display().to_string())?;
+    for note in &spheres.notes {
+        talk.remark(format!("note: {note}"));
+    }
     if let Some(record) = &mut document.record {
         record.bounds = Some(spheres.record);
     }

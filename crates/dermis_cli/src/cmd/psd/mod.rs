@@ -8,12 +8,18 @@ mod new;
 mod pose;
 mod show;
 
-use crate::Outcome;
+use std::path::Path;
+
+use anyhow::anyhow;
+use dermis_io::IoError;
+use dermis_io::project::{MovedSculpt, Project, ProjectError, ProjectFault};
+
 use crate::psd_args::{PsdArgs, PsdStep};
 use crate::talk::Talk;
+use crate::{Outcome, one_sentence};
 
 pub(crate) fn run(args: &PsdArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    match &args.step {
+    let result = match &args.step {
         PsdStep::New(args) => new::run(args, talk),
         PsdStep::Pose(args) => pose::run(args, talk),
         PsdStep::Add(args) => add::run(args, talk),
@@ -21,5 +27,44 @@ pub(crate) fn run(args: &PsdArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         PsdStep::Fit(args) => fit::run(args, talk),
         PsdStep::Show(args) => show::run(args, talk),
         PsdStep::Check(args) => check::run(args, talk),
+    };
+    result.map_err(with_flag)
+}
+
+/// The error with the flag or the command that helps.
+fn with_flag(mut error: anyhow::Error) -> anyhow::Error {
+    let Some(project_error) = error.downcast_mut::<ProjectError>() else {
+        return error;
+    };
+    // Options of the library have the names of flags.
+    if let ProjectError::Content { place, .. } = project_error
+        && let Some(asked) = &mut place.asked
+    {
+        *asked = format!("--{asked}");
+    }
+    let advice = match project_error {
+        ProjectError::Io(IoError::Read { .. }) => "`dermis psd new` begins a project",
+        ProjectError::Content { fault, .. } => match **fault {
+            ProjectFault::PoseTaken { .. } => "--replace replaces it",
+            ProjectFault::SameToLayer { .. } => "--layer names another",
+            ProjectFault::NoSculpts => "`dermis psd add` records one",
+            _ => return error,
+        },
+        _ => return error,
+    };
+    anyhow!("{} ({advice})", one_sentence(&error))
+}
+
+/// Reads a project, and passes on what its base had to be repaired for.
+fn read_project(path: &Path, talk: &Talk) -> Result<Project, ProjectError> {
+    let project = Project::read(path)?;
+    talk.remark_notes(project.base());
+    Ok(project)
+}
+
+/// Says which sculpts are not met.
+fn warn_of_moved(moved: &[MovedSculpt], talk: &Talk) {
+    for sculpt in moved {
+        talk.remark(format!("warning: {sculpt}"));
     }
 }

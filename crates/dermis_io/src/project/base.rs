@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use anyhow::Context;
-use dermis::skin::{SsdProgram, Weight};
+use dermis::skin::{SkinError, SsdProgram, Weight};
 use dermis::{BoneId, Rows, Skeleton, Skin, VertexProgram};
-use dermis_io::Document;
 use glam::DAffine3;
 
+use crate::{Document, Fault, IoError};
+
 /// Reads a base; a mesh without a skin gets one bone, which moves all of it.
-pub(super) fn read(path: &Path) -> anyhow::Result<(Document, Skin)> {
-    let document = dermis_io::read(path)?;
-    let skin = skin_of(&document).with_context(|| path.display().to_string())?;
+pub(super) fn read(path: &Path) -> Result<(Document, Skin), IoError> {
+    let document = crate::read(path)?;
+    let skin = skin_of(&document).map_err(|error| Fault::Skin(error).in_file(path))?;
     Ok((document, skin))
 }
 
 /// The skin of a base.
-pub(super) fn skin_of(document: &Document) -> anyhow::Result<Skin> {
+pub(super) fn skin_of(document: &Document) -> Result<Skin, SkinError> {
     match &document.skin {
         Some(skin) => Ok(skin.clone()),
         None => rigid(document),
@@ -24,7 +24,7 @@ pub(super) fn skin_of(document: &Document) -> anyhow::Result<Skin> {
 }
 
 /// One bone for everything.
-fn rigid(document: &Document) -> anyhow::Result<Skin> {
+fn rigid(document: &Document) -> Result<Skin, SkinError> {
     let root = ("root".to_owned(), None, DAffine3::IDENTITY);
     let skeleton = Skeleton::from_rest_frames([root])?;
     let whole = [Weight {
@@ -37,9 +37,5 @@ fn rigid(document: &Document) -> anyhow::Result<Skin> {
         weights: Rows::from_iter(positions.iter().map(|_| whole)),
         corrections: Vec::new(),
     };
-    Ok(Skin::new(
-        skeleton,
-        VertexProgram::Ssd(program),
-        Vec::new(),
-    )?)
+    Skin::new(skeleton, VertexProgram::Ssd(program), Vec::new())
 }

@@ -1,36 +1,35 @@
 //! Poses of a project: the coordinates of all its controls, as text and as [`Pose`].
 
-use anyhow::{Context, bail};
 use dermis::{Pose, Skin};
 
-use super::controls::{NamedControl, listed};
-use crate::cmd::pose_text;
+use super::controls::{NamedControl, names};
+use super::error::{Placed, ProjectFault};
 
-/// The coordinates of every control of a project, in its order and in the library's units.
-pub(crate) type Coordinates = Vec<Vec<f64>>;
+/// The coordinates of every control of a project, in its order: radians for joints.
+pub type Coordinates = Vec<Vec<f64>>;
 
 /// Coordinates nearer than this, in radians or as a slider's numbers, are the same.
 const SAME: f64 = 1e-6;
 
 /// The pose in which nothing has moved.
-pub(crate) fn at_rest(controls: &[NamedControl]) -> Coordinates {
+pub(super) fn at_rest(controls: &[NamedControl]) -> Coordinates {
     controls.iter().map(|c| c.default.clone()).collect()
 }
 
 /// True when two coordinates of one control are the same.
-pub(crate) fn is_same(a: &[f64], b: &[f64]) -> bool {
+pub(super) fn is_same(a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() < SAME)
 }
 
 /// The numbers of the controls that differ from their defaults.
-pub(crate) fn moved(controls: &[NamedControl], at: &Coordinates) -> Vec<usize> {
+pub(super) fn moved(controls: &[NamedControl], at: &Coordinates) -> Vec<usize> {
     (0..controls.len())
         .filter(|&c| !is_same(&at[c], &controls[c].default))
         .collect()
 }
 
 /// All bones, and the coefficients that a pose gives.
-pub(crate) fn to_pose(controls: &[NamedControl], skin: &Skin, at: &Coordinates) -> Pose {
+pub(super) fn to_pose(controls: &[NamedControl], skin: &Skin, at: &Coordinates) -> Pose {
     let mut pose = rest(skin);
     for (control, coordinates) in controls.iter().zip(at) {
         control
@@ -41,18 +40,18 @@ pub(crate) fn to_pose(controls: &[NamedControl], skin: &Skin, at: &Coordinates) 
 }
 
 /// Reads `elbow=90, load=1, forearm.rz=30`: what differs from rest.
-pub(crate) fn parse(
+pub(super) fn parse(
     text: &str,
     controls: &[NamedControl],
     skin: &Skin,
-) -> anyhow::Result<Coordinates> {
+) -> Result<Coordinates, Placed> {
     let mut pose = rest(skin);
     let items = text.split([',', ';']).map(str::trim);
     for item in items.filter(|item| !item.is_empty() && *item != "rest") {
         apply(item, controls, skin, &mut pose)
-            .with_context(|| format!("pose '{text}': '{item}'"))?;
+            .map_err(|fault| fault.in_item(format!("pose '{text}': '{item}'")))?;
     }
-    read_back(&pose, controls, skin).with_context(|| format!("pose '{text}'"))
+    read_back(&pose, controls, skin).map_err(|fault| fault.in_item(format!("pose '{text}'")))
 }
 
 fn rest(skin: &Skin) -> Pose {
@@ -66,15 +65,15 @@ fn apply(
     controls: &[NamedControl],
     skin: &Skin,
     pose: &mut Pose,
-) -> anyhow::Result<()> {
+) -> Result<(), ProjectFault> {
     let Some((name, value)) = item.split_once('=') else {
-        bail!("expected CONTROL=VALUE, such as elbow=90");
+        return Err(ProjectFault::expected("CONTROL=VALUE, such as elbow=90"));
     };
     let (name, value) = (name.trim(), value.trim());
     let Some(control) = controls.iter().find(|control| control.name == name) else {
-        return pose_text::apply(item, skin, pose).map_err(|error| {
-            let names: Vec<&str> = controls.iter().map(|c| c.name.as_str()).collect();
-            error.context(format!("no control of the project ({})", listed(&names)))
+        return (skin.apply_pose_item(item, pose)).map_err(|problem| ProjectFault::NotOfProject {
+            controls: names(controls),
+            problem,
         });
     };
     let coordinates = parse_value(value, control)?;
@@ -83,28 +82,25 @@ fn apply(
 }
 
 /// `90`, `90deg`, `1.2rad`, `30/0/45`; a slider's plain number.
-pub(crate) fn parse_value(text: &str, control: &NamedControl) -> anyhow::Result<Vec<f64>> {
+fn parse_value(text: &str, control: &NamedControl) -> Result<Vec<f64>, ProjectFault> {
     let dimension = control.control.dimension();
     let numbers: Vec<f64> = text
         .split('/')
         .map(|number| parse_number(number, control))
-        .collect::<anyhow::Result<_>>()?;
+        .collect::<Result<_, _>>()?;
     if numbers.len() != dimension {
-        bail!(
-            "expected {} for {}, found {}",
-            match dimension {
-                1 => "one number".to_owned(),
-                more => format!("{more} numbers, as in {}", vec!["30"; more].join("/")),
-            },
-            control.name,
-            numbers.len()
-        );
+        let expected = match dimension {
+            1 => "one number".to_owned(),
+            more => format!("{more} numbers, as in {}", vec!["30"; more].join("/")),
+        };
+        let expected = format!("{expected} for {}", control.name);
+        return Err(ProjectFault::malformed(expected, numbers.len().to_string()));
     }
     Ok(numbers)
 }
 
 /// One number in the library's unit.
-pub(crate) fn parse_number(text: &str, control: &NamedControl) -> anyhow::Result<f64> {
+pub(super) fn parse_number(text: &str, control: &NamedControl) -> Result<f64, ProjectFault> {
     let text = text.trim();
     let (number, is_rad) = match (text.strip_suffix("deg"), text.strip_suffix("rad")) {
         (Some(number), _) => (number, Some(false)),
@@ -112,14 +108,17 @@ pub(crate) fn parse_number(text: &str, control: &NamedControl) -> anyhow::Result
         _ => (text.strip_suffix('°').unwrap_or(text), None),
     };
     if is_rad.is_some() && !control.is_joint() {
-        bail!(
-            "{} is a slider: expected a number without unit, found '{text}'",
-            control.name
-        );
+        return Err(ProjectFault::SliderWithUnit {
+            control: control.name.clone(),
+            found: text.to_owned(),
+        });
     }
     let number: f64 = match number.trim().parse() {
         Ok(number) if f64::is_finite(number) => number,
-        _ => bail!("expected a number for {}, found '{text}'", control.name),
+        _ => {
+            let expected = format!("a number for {}", control.name);
+            return Err(ProjectFault::malformed(expected, format!("'{text}'")));
+        }
     };
     Ok(match is_rad {
         Some(true) => number,
@@ -128,7 +127,11 @@ pub(crate) fn parse_number(text: &str, control: &NamedControl) -> anyhow::Result
 }
 
 /// The coordinates of a pose, which must be all that it has moved.
-fn read_back(pose: &Pose, controls: &[NamedControl], skin: &Skin) -> anyhow::Result<Coordinates> {
+fn read_back(
+    pose: &Pose,
+    controls: &[NamedControl],
+    skin: &Skin,
+) -> Result<Coordinates, ProjectFault> {
     let mut at = Coordinates::new();
     for control in controls {
         let mut own = Vec::new();
@@ -153,38 +156,30 @@ fn read_back(pose: &Pose, controls: &[NamedControl], skin: &Skin) -> anyhow::Res
         if given.abs_diff_eq(*read, 1e-9 * size) {
             continue;
         }
-        let bone = &bones[j].name;
-        match controls
-            .iter()
-            .find(|c| c.bone().is_some_and(|b| b.index() == j))
-        {
-            None => bail!(
-                "it moves bone {bone}, which no control reads: add a control for it to the \
-                 project, or leave it out"
-            ),
-            Some(control) => bail!(
-                "it moves bone {bone} in a way that control {}, {}, does not read: give the \
-                 control more axes, or leave it out",
-                control.name,
-                control.description(skin)
-            ),
-        }
+        let bone = bones[j].name.clone();
+        let reads_it = |c: &&NamedControl| c.bone().is_some_and(|b| b.index() == j);
+        return Err(match controls.iter().find(reads_it) {
+            None => ProjectFault::UnreadBone { bone },
+            Some(control) => ProjectFault::UnreadTurn {
+                bone,
+                control: control.name.clone(),
+                reads: control.description(skin),
+            },
+        });
     }
     let pairs = pose.coefficients.iter().zip(&again.coefficients);
     for (m, (given, read)) in pairs.enumerate() {
         if (given - read).abs() > SAME {
-            bail!(
-                "it moves morph target {}, which no control reads: add a control with slider = \
-                 \"{0}\" to the project, or leave it out",
-                skin.coefficients[m].name
-            );
+            return Err(ProjectFault::UnreadTarget {
+                target: skin.coefficients[m].name.clone(),
+            });
         }
     }
     Ok(at)
 }
 
 /// A pose as people type it; `rest` when nothing has moved.
-pub(crate) fn to_text(controls: &[NamedControl], at: &Coordinates) -> String {
+pub(super) fn to_text(controls: &[NamedControl], at: &Coordinates) -> String {
     let moved = moved(controls, at);
     let items: Vec<String> = (moved.iter())
         .map(|&c| format!("{}={}", controls[c].name, value_text(&controls[c], &at[c])))
@@ -196,7 +191,7 @@ pub(crate) fn to_text(controls: &[NamedControl], at: &Coordinates) -> String {
 }
 
 /// Coordinates as people type them: `90`, `30/0/45`.
-pub(crate) fn value_text(control: &NamedControl, coordinates: &[f64]) -> String {
+pub(super) fn value_text(control: &NamedControl, coordinates: &[f64]) -> String {
     let shown = coordinates.iter().map(|x| control.to_shown(*x).to_string());
     shown.collect::<Vec<_>>().join("/")
 }
@@ -257,7 +252,7 @@ mod tests {
             (&format!("{}.rz=33", bones[1].name), "elbow=33"),
             (&format!("{}.rx=12", bones[2].name), "wrist=12/0/0"),
         ] {
-            let at = parse(typed, &controls, &skin).unwrap_or_else(|e| panic!("{typed}: {e:#}"));
+            let at = parse(typed, &controls, &skin).unwrap_or_else(|e| panic!("{typed}: {e:?}"));
             assert_eq!(to_text(&controls, &at), shown, "{typed}");
         }
     }
@@ -287,7 +282,7 @@ mod tests {
             ),
         ] {
             let error = parse(typed, &controls, &skin).expect_err(typed);
-            let error = format!("{error:#}");
+            let error = format!("{}{}", error.place, error.fault);
             assert!(error.contains(expected), "{expected:?} in {error}");
         }
     }

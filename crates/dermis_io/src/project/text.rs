@@ -3,15 +3,16 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use serde::Deserialize;
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 
+use super::error::{Placed, ProjectError, ProjectFault};
+
 /// The version of project files that this build reads and writes.
-pub(crate) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 1;
 
 /// How a layer's `kernel` says that its shapes are added up.
-pub(crate) const SUPERPOSITION: &str = "superposition";
+pub(super) const SUPERPOSITION: &str = "superposition";
 
 /// A whole project, as typed.
 #[derive(Debug, Deserialize)]
@@ -39,7 +40,7 @@ pub(super) struct ControlText {
 /// What of a joint's turn counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum TurnText {
+pub(super) enum TurnText {
     Hinge,
     Swing,
     SwingTwist,
@@ -108,14 +109,14 @@ pub(super) enum FalloffText {
 
 impl ProjectText {
     /// Reads a project's text; what is wrong with it is said with the line where it is.
-    pub(super) fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
-        let project: Self = crate::toml_text::parse(path, text)?;
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, ProjectError> {
+        let project: Self = crate::text_file::parse_toml(path, text)?;
         if project.version != VERSION {
-            bail!(
-                "{}: version is {}, expected {VERSION}: this build of dermis reads no other",
-                path.display(),
-                project.version
-            );
+            let fault = ProjectFault::Version {
+                found: project.version,
+                expected: VERSION,
+            };
+            return Err(Placed::from(fault).in_file(path));
         }
         Ok(project)
     }
@@ -250,7 +251,7 @@ falloff = { elbow = 40 }
 shape = "arm.psd/flex.txt"
 "#;
 
-    fn parse(text: &str) -> anyhow::Result<ProjectText> {
+    fn parse(text: &str) -> Result<ProjectText, ProjectError> {
         ProjectText::parse(Path::new("arm.psd.toml"), text)
     }
 

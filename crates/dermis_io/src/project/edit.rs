@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use dermis::document::free_name;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
-use super::Project;
 use super::controls::NamedControl;
+use super::error::ProjectFault;
 use super::pose::{self, Coordinates};
+use super::{Project, all_sculpts};
 
 /// Which layer a sculpt goes to.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Target {
+pub(super) enum Target {
     /// One that is there, by number.
     Layer(usize),
     /// A new one, after all others.
@@ -25,29 +26,27 @@ pub(crate) enum Target {
 
 /// A sculpt to write down.
 #[derive(Debug)]
-pub(crate) struct NewSculpt<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) at: &'a Coordinates,
+pub(super) struct NewSculpt<'a> {
+    pub(super) name: &'a str,
+    pub(super) at: &'a Coordinates,
     /// One per control of the layer; `None` where they do not count.
-    pub(crate) falloffs: Option<&'a [f64]>,
-    pub(crate) shape: &'a Path,
+    pub(super) falloffs: Option<&'a [f64]>,
+    pub(super) shape: &'a Path,
 }
 
 /// The project's text with a sculpt more, or in the place of number `replaced` of its layer.
-pub(crate) fn with_sculpt(
+pub(super) fn with_sculpt(
     project: &Project,
     target: &Target,
     sculpt: &NewSculpt<'_>,
     replaced: Option<usize>,
-) -> anyhow::Result<String> {
-    let mut text: DocumentMut =
-        (project.text.parse()).with_context(|| format!("{}: no TOML", project.path.display()))?;
+) -> Result<String, ProjectFault> {
+    let mut text = editable(project);
     let controls = match target {
         Target::Layer(number) => &project.layers[*number].controls,
         Target::New { controls, .. } => controls,
     };
-    let layers =
-        tables(text.as_table_mut(), "layer").with_context(|| project.path.display().to_string())?;
+    let layers = tables(text.as_table_mut(), "layer")?;
     let layer = match target {
         Target::Layer(number) => layers.get_mut(*number),
         Target::New { name, controls } => {
@@ -55,8 +54,8 @@ pub(crate) fn with_sculpt(
             layers.iter_mut().last()
         }
     };
-    let layer = layer.context("the text has the layers that were read from it")?;
-    let sculpts = tables(layer, "sculpt").with_context(|| project.path.display().to_string())?;
+    let layer = layer.expect("the text has the layers that were read from it");
+    let sculpts = tables(layer, "sculpt")?;
     let table = match replaced {
         Some(number) => sculpts.get_mut(number),
         None => {
@@ -64,24 +63,27 @@ pub(crate) fn with_sculpt(
             sculpts.iter_mut().last()
         }
     };
-    let table = table.context("the text has the sculpts that were read from it")?;
+    let table = table.expect("the text has the sculpts that were read from it");
     fill(table, project, controls, sculpt);
     Ok(text.to_string())
 }
 
 /// The project's text with more sliders: names of controls, and of what they slide.
-pub(crate) fn with_sliders(project: &Project, sliders: &[(&str, &str)]) -> anyhow::Result<String> {
-    let mut text: DocumentMut =
-        (project.text.parse()).with_context(|| format!("{}: no TOML", project.path.display()))?;
+pub(super) fn with_sliders(
+    project: &Project,
+    sliders: &[(&str, &str)],
+) -> Result<String, ProjectFault> {
+    let mut text = editable(project);
     let mut all = Table::new();
     // Only the tables in it have lines of their own.
     all.set_implicit(true);
     let all = text.entry("control").or_insert(Item::Table(all));
     let Item::Table(all) = all else {
-        bail!(
-            "{}: 'control' is a table in one line: write it as [control.NAME] so that it can be edited",
-            project.path.display()
-        );
+        return Err(ProjectFault::InOneLine {
+            key: "control".to_owned(),
+            kind: "a table",
+            instead: "[control.NAME]".to_owned(),
+        });
     };
     for (control, slider) in sliders {
         let mut table = Table::new();
@@ -92,15 +94,14 @@ pub(crate) fn with_sliders(project: &Project, sliders: &[(&str, &str)]) -> anyho
 }
 
 /// The project's text with a new layer after all others, and its sculpts.
-pub(crate) fn with_layer(
+pub(super) fn with_layer(
     project: &Project,
     name: &str,
     controls: &[usize],
     kernel: &str,
     sculpts: &[NewSculpt<'_>],
-) -> anyhow::Result<String> {
-    let mut text: DocumentMut =
-        (project.text.parse()).with_context(|| format!("{}: no TOML", project.path.display()))?;
+) -> Result<String, ProjectFault> {
+    let mut text = editable(project);
     let mut layer = new_layer(name, controls, &project.controls);
     layer.insert("kernel", value(kernel));
     let mut tables_of_sculpts = ArrayOfTables::new();
@@ -110,20 +111,26 @@ pub(crate) fn with_layer(
         tables_of_sculpts.push(table);
     }
     layer.insert("sculpt", Item::ArrayOfTables(tables_of_sculpts));
-    let layers =
-        tables(text.as_table_mut(), "layer").with_context(|| project.path.display().to_string())?;
-    layers.push(layer);
+    tables(text.as_table_mut(), "layer")?.push(layer);
     Ok(text.to_string())
 }
 
+fn editable(project: &Project) -> DocumentMut {
+    project.text.parse().expect("the text was read as TOML")
+}
+
 /// A list of tables, made when it is not there.
-fn tables<'a>(parent: &'a mut Table, key: &str) -> anyhow::Result<&'a mut ArrayOfTables> {
+fn tables<'a>(parent: &'a mut Table, key: &str) -> Result<&'a mut ArrayOfTables, ProjectFault> {
     let item = parent
         .entry(key)
         .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     match item {
         Item::ArrayOfTables(tables) => Ok(tables),
-        _ => bail!("'{key}' is a list in one line: write it as [[{key}]] so that it can be edited"),
+        _ => Err(ProjectFault::InOneLine {
+            key: key.to_owned(),
+            kind: "a list",
+            instead: format!("[[{key}]]"),
+        }),
     }
 }
 
@@ -177,7 +184,7 @@ fn number(x: f64) -> Value {
 }
 
 /// Where a new shape goes: a folder beside the project, under the sculpt's name. `others` are new, too.
-pub(crate) fn shape_path(project: &Project, name: &str, others: &[PathBuf]) -> PathBuf {
+pub(super) fn shape_path(project: &Project, name: &str, others: &[PathBuf]) -> PathBuf {
     let stem = project
         .path
         .file_stem()
@@ -195,14 +202,14 @@ pub(crate) fn shape_path(project: &Project, name: &str, others: &[PathBuf]) -> P
         .collect();
     let path = |name: &str| PathBuf::from(&folder).join(format!("{name}.txt"));
     let is_taken = |name: &str| {
-        let mut sculpts = project.layers.iter().flat_map(|layer| &layer.sculpts);
-        sculpts.any(|sculpt| sculpt.shape == path(name)) || others.contains(&path(name))
+        let mut sculpts = all_sculpts(&project.layers);
+        sculpts.any(|(_, sculpt)| sculpt.shape == path(name)) || others.contains(&path(name))
     };
     path(&free_name(&safe, is_taken))
 }
 
 /// A name for the sculpt of a pose that no other sculpt has: `elbow90_load1`. `others` are new, too.
-pub(crate) fn sculpt_name(project: &Project, at: &Coordinates, others: &[String]) -> String {
+pub(super) fn sculpt_name(project: &Project, at: &Coordinates, others: &[String]) -> String {
     let all = &project.controls;
     let parts: Vec<String> = (pose::moved(all, at).iter())
         .map(|&c| {
@@ -212,20 +219,10 @@ pub(crate) fn sculpt_name(project: &Project, at: &Coordinates, others: &[String]
         .collect();
     let name = parts.join("_");
     let is_taken = |name: &str| {
-        let mut sculpts = project.layers.iter().flat_map(|layer| &layer.sculpts);
         let mut sliders = project.skin.coefficients.iter();
-        sculpts.any(|sculpt| sculpt.name == name)
+        all_sculpts(&project.layers).any(|(_, sculpt)| sculpt.name == name)
             || sliders.any(|slider| slider.name == name)
             || others.iter().any(|other| other == name)
     };
     free_name(&name, is_taken)
-}
-
-/// A name, or the first of it with a number behind it that is not taken: `smile`, `smile_2`.
-pub(crate) fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let others = (2..).map(|n| format!("{name}_{n}"));
-    std::iter::once(name.to_owned())
-        .chain(others)
-        .find(|name| !is_taken(name))
-        .expect("there is always a further number")
 }

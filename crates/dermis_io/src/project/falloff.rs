@@ -1,8 +1,7 @@
 //! How far a sculpt reaches, as text and as numbers.
 
-use anyhow::{Context, bail};
-
-use super::controls::NamedControl;
+use super::controls::{NamedControl, names};
+use super::error::{Placed, ProjectFault};
 use super::pose::{Coordinates, parse_number};
 
 /// What joints and sliders get when no other pose tells how far things are.
@@ -10,32 +9,35 @@ const WIDE_JOINT_DEGREES: f64 = 45.0;
 const WIDE_SLIDER: f64 = 0.5;
 
 /// Reads `40deg`, `0.5`, or `elbow=40,load=0.5`: one falloff per control of a layer.
-pub(crate) fn parse_falloff(text: &str, controls: &[&NamedControl]) -> anyhow::Result<Vec<f64>> {
-    let context = || format!("falloff '{text}'");
-    let falloffs: Vec<f64> = if text.contains('=') {
+pub(super) fn parse_falloff(text: &str, controls: &[&NamedControl]) -> Result<Vec<f64>, Placed> {
+    typed(text, controls).map_err(|fault| fault.in_item(format!("falloff '{text}'")))
+}
+
+fn typed(text: &str, controls: &[&NamedControl]) -> Result<Vec<f64>, ProjectFault> {
+    let falloffs = if text.contains('=') {
         let mut found: Vec<Option<f64>> = vec![None; controls.len()];
         for item in text.split([',', ';']).map(str::trim) {
-            let (name, value) = item
-                .split_once('=')
-                .context("expected CONTROL=VALUE")
-                .with_context(context)?;
-            let place = place_of(name.trim(), controls).with_context(context)?;
-            found[place] = Some(parse_number(value, controls[place]).with_context(context)?);
+            let pair = item.split_once('=');
+            let (name, value) = pair.ok_or_else(|| ProjectFault::expected("CONTROL=VALUE"))?;
+            let place = place_of(name.trim(), controls)?;
+            found[place] = Some(parse_number(value, controls[place])?);
         }
-        all_given(found, controls).with_context(context)?
+        all_given(found, controls)?
     } else {
-        check_alike(controls).with_context(context)?;
+        check_alike(controls)?;
         (controls.iter())
             .map(|control| parse_number(text, control))
-            .collect::<anyhow::Result<_>>()
-            .with_context(context)?
+            .collect::<Result<_, _>>()?
     };
-    check_positive(&falloffs, controls).with_context(context)?;
+    check_positive(&falloffs, controls)?;
     Ok(falloffs)
 }
 
 /// The falloffs of a project file: one for all, in shown units.
-pub(super) fn one_for_all(shown: f64, controls: &[&NamedControl]) -> anyhow::Result<Vec<f64>> {
+pub(super) fn one_for_all(
+    shown: f64,
+    controls: &[&NamedControl],
+) -> Result<Vec<f64>, ProjectFault> {
     check_alike(controls)?;
     let falloffs: Vec<f64> = controls.iter().map(|c| c.coordinate(shown)).collect();
     check_positive(&falloffs, controls)?;
@@ -46,7 +48,7 @@ pub(super) fn one_for_all(shown: f64, controls: &[&NamedControl]) -> anyhow::Res
 pub(super) fn one_for_each(
     shown: &[(String, f64)],
     controls: &[&NamedControl],
-) -> anyhow::Result<Vec<f64>> {
+) -> Result<Vec<f64>, ProjectFault> {
     let mut found: Vec<Option<f64>> = vec![None; controls.len()];
     for (name, value) in shown {
         let place = place_of(name, controls)?;
@@ -57,54 +59,56 @@ pub(super) fn one_for_each(
     Ok(falloffs)
 }
 
-fn place_of(name: &str, controls: &[&NamedControl]) -> anyhow::Result<usize> {
-    controls
-        .iter()
-        .position(|control| control.name == name)
-        .with_context(|| format!("'{name}' is no control of the layer ({})", names(controls)))
+fn place_of(name: &str, controls: &[&NamedControl]) -> Result<usize, ProjectFault> {
+    let place = controls.iter().position(|control| control.name == name);
+    place.ok_or_else(|| ProjectFault::NotOfLayer {
+        name: name.to_owned(),
+        controls: names(controls.iter().copied()),
+    })
 }
 
-fn all_given(found: Vec<Option<f64>>, controls: &[&NamedControl]) -> anyhow::Result<Vec<f64>> {
+fn all_given(
+    found: Vec<Option<f64>>,
+    controls: &[&NamedControl],
+) -> Result<Vec<f64>, ProjectFault> {
     (found.into_iter().zip(controls))
-        .map(|(value, control)| value.with_context(|| format!("expected one for {}", control.name)))
+        .map(|(value, control)| {
+            let missing = || ProjectFault::expected(format!("one for {}", control.name));
+            value.ok_or_else(missing)
+        })
         .collect()
 }
 
 /// One number has one unit.
-fn check_alike(controls: &[&NamedControl]) -> anyhow::Result<()> {
+fn check_alike(controls: &[&NamedControl]) -> Result<(), ProjectFault> {
     let joints = controls.iter().filter(|control| control.is_joint()).count();
-    if joints != 0 && joints != controls.len() {
-        bail!(
-            "the layer has joints and sliders ({}): expected one number for each, such as {}",
-            names(controls),
-            (controls.iter())
-                .map(|c| format!("{}={}", c.name, if c.is_joint() { "40" } else { "0.5" }))
-                .collect::<Vec<_>>()
-                .join(",")
-        );
+    if joints == 0 || joints == controls.len() {
+        return Ok(());
     }
-    Ok(())
+    let examples: Vec<String> = (controls.iter())
+        .map(|c| format!("{}={}", c.name, if c.is_joint() { "40" } else { "0.5" }))
+        .collect();
+    Err(ProjectFault::MixedUnits {
+        controls: names(controls.iter().copied()),
+        example: examples.join(","),
+    })
 }
 
-fn check_positive(falloffs: &[f64], controls: &[&NamedControl]) -> anyhow::Result<()> {
+fn check_positive(falloffs: &[f64], controls: &[&NamedControl]) -> Result<(), ProjectFault> {
     for (falloff, control) in falloffs.iter().zip(controls) {
         if !(*falloff > 0.0 && falloff.is_finite()) {
-            bail!("expected more than 0 for {}", control.name);
+            let expected = format!("more than 0 for {}", control.name);
+            return Err(ProjectFault::expected(expected));
         }
     }
     Ok(())
-}
-
-fn names(controls: &[&NamedControl]) -> String {
-    let names: Vec<&str> = controls.iter().map(|c| c.name.as_str()).collect();
-    names.join(", ")
 }
 
 /// Half the distance to the nearest other pose, per control of the layer.
 ///
 /// With n controls each counts √n times its own distance, so that the nearest pose is two falloffs
 /// away in the space of all of them: a Gaussian has fallen to 0.14 there, and to 0.61 half-way.
-pub(crate) fn default_falloffs(
+pub(super) fn default_falloffs(
     controls: &[(usize, &NamedControl)],
     at: &Coordinates,
     others: &[&Coordinates],
@@ -134,7 +138,7 @@ pub(crate) fn default_falloffs(
 }
 
 /// Falloffs as people type them: `elbow=40,load=0.5`.
-pub(crate) fn falloff_text(falloffs: &[f64], controls: &[&NamedControl]) -> String {
+pub(super) fn falloff_text(falloffs: &[f64], controls: &[&NamedControl]) -> String {
     let items: Vec<String> = (falloffs.iter().zip(controls))
         .map(|(f, control)| format!("{}={}", control.name, control.to_shown(*f)))
         .collect();
@@ -171,7 +175,7 @@ mod tests {
         let text = |typed: &str, controls: &[&NamedControl]| {
             parse_falloff(typed, controls)
                 .map(|f| falloff_text(&f, controls))
-                .map_err(|e| format!("{e:#}"))
+                .map_err(|e| format!("{}{}", e.place, e.fault))
         };
         assert_eq!(text("40deg", &[&elbow]).as_deref(), Ok("elbow=40"), "one");
         assert_eq!(

@@ -1,120 +1,171 @@
-//! Spheres around a skin: in every legal pose, in its clips, and for engines.
+//! Spheres around a character: in every legal pose, in its clips, and for engines.
 
-use anyhow::Context;
-use dermis::Skin;
-use dermis::bounds::{Holding, coefficient_ranges, enclose, hold_vertices, sampled_ball};
-use dermis::joint::{JointLimits, LimitExcess};
-use dermis::mesh::{Ball, enclosing_ball_of_balls};
-use dermis_io::{AssumedPoses, BoundsRecord, Document, PartBounds};
 use glam::DVec3;
 
-use super::legal::{self, Shown};
-use crate::talk::Talk;
+use super::{AssumedPoses, BoundsRecord, Document, PartBounds};
+use crate::bounds::{
+    BoundsError, Holding, coefficient_ranges, complete_limits, enclose, extreme_poses,
+    hold_vertices, sampled_ball,
+};
+use crate::joint::{JointLimits, LegalPoses, LimitExcess};
+use crate::mesh::{Ball, enclosing_ball_of_balls};
+use crate::rig::Pose;
+use crate::skin::{ShownPoses, Skin, SkinError};
 
 /// Farther outside, as a share of the radius, is no rounding.
 const ROUNDING: f64 = 1e-6;
 
+/// Legal poses that are looked for to see how loose a sphere is: found by search, and drawn.
+const SEARCHED: usize = 400;
+const SEARCHED_OF_PART: usize = 100;
+const DRAWN: usize = 100;
+
 /// The spheres of a skin, and what they were made from.
-pub(super) struct Spheres {
-    pub(super) record: BoundsRecord,
-    /// How far each coefficient goes; empty with `held`.
-    pub(super) ranges: Vec<[f64; 2]>,
-    /// The balls of each vertex in every legal pose; `None` for skins that are no sums of matrices times vectors.
-    pub(super) held: Option<Vec<Holding>>,
+#[derive(Debug, Clone)]
+pub struct Spheres {
+    /// The spheres themselves.
+    pub record: BoundsRecord,
     /// Radius around the poses of the clips, without the margin for what lies between.
-    pub(super) clips_radius: Option<f64>,
+    pub clips_radius: Option<f64>,
+    /// Where clips and limits contradict each other, and why a sphere is missing: one sentence each.
+    pub notes: Vec<String>,
+    /// How far each coefficient goes; empty without `held`.
+    ranges: Vec<[f64; 2]>,
+    /// The balls of each vertex in every legal pose; `None` for skins that are no sums of matrices times vectors.
+    held: Option<Vec<Holding>>,
     /// The points of each part, each once.
-    pub(super) parts: Vec<Vec<u32>>,
+    parts: Vec<Vec<u32>>,
 }
 
-/// Makes the spheres of a document's skin, and says where clips and limits contradict each other.
-pub(super) fn spheres(
-    document: &Document,
-    skin: &Skin,
-    shown: &[Shown],
-    (limits, assumes): (&[JointLimits], AssumedPoses),
-    talk: &Talk,
-) -> anyhow::Result<Spheres> {
-    let parts: Vec<Vec<u32>> = (document.draw.parts.iter())
-        .map(|part| {
-            let mut points = part.points.clone();
-            points.sort_unstable();
-            points.dedup();
-            points
-        })
-        .collect();
-    let mut targets: Vec<Option<&[u32]>> = vec![None];
-    if parts.len() > 1 {
-        targets.extend(parts.iter().map(|points| Some(&points[..])));
-    }
-    let mut exact = Model::new(skin, shown, &targets)?;
-    let ranges = coefficient_ranges(skin, &document.clips);
-    let held = ranges.and_then(|ranges| Ok((hold_vertices(skin, limits, &ranges)?, ranges)));
-    let mut models = Vec::new();
-    let mut all_ranges = Vec::new();
-    match held {
-        Ok((held, ranges)) => (exact.held, all_ranges) = (Some(held), ranges),
-        Err(error) if !shown.is_empty() => {
-            talk.remark(format!(
-                "note: no sphere for all poses that the joints allow: {error}"
+/// Radii of the smallest balls around legal poses: those that stretch the skin out, and drawn ones. No sphere for
+/// legal poses can be smaller.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundRadii {
+    /// Of the whole skin; `None` where there is no sphere for legal poses.
+    pub whole: Option<f64>,
+    /// Of each part.
+    pub parts: Vec<Option<f64>>,
+}
+
+impl Spheres {
+    /// Makes the spheres of a document's skin.
+    ///
+    /// `shown` are the poses of [`Document::shown_poses`]; `limits` what joints may do, one for each bone that a pose
+    /// moves, and `assumes` where that comes from.
+    ///
+    /// # Errors
+    /// [`BoundsError`] for skins without a sphere for all legal poses, unless the document shows poses.
+    pub fn new(
+        document: &Document,
+        skin: &Skin,
+        shown: &[ShownPoses],
+        limits: &[JointLimits],
+        assumes: AssumedPoses,
+    ) -> Result<Self, BoundsError> {
+        let parts: Vec<Vec<u32>> = (document.draw.parts.iter())
+            .map(|part| {
+                let mut points = part.points.clone();
+                points.sort_unstable();
+                points.dedup();
+                points
+            })
+            .collect();
+        let mut targets: Vec<Option<&[u32]>> = vec![None];
+        if parts.len() > 1 {
+            targets.extend(parts.iter().map(|points| Some(&points[..])));
+        }
+        let mut notes = Vec::new();
+        let mut exact = Model::new(skin, shown, &targets)?;
+        let ranges = coefficient_ranges(skin, &document.clips);
+        let held = ranges.and_then(|ranges| Ok((hold_vertices(skin, limits, &ranges)?, ranges)));
+        let mut models = Vec::new();
+        let mut all_ranges = Vec::new();
+        match held {
+            Ok((held, ranges)) => (exact.held, all_ranges) = (Some(held), ranges),
+            Err(error) if !shown.is_empty() => notes.push(format!(
+                "no sphere for all poses that the joints allow: {error}"
+            )),
+            Err(error) => return Err(error),
+        }
+        let is_bounded = exact.held.is_some();
+        models.push(exact);
+        let plain = document.plain_skin();
+        if let Some(plain) = &plain {
+            // Stock players show another shape, which may reach farther.
+            let mut model = Model::new(plain, shown, &targets)?;
+            if is_bounded {
+                model.held = Some(hold_vertices(plain, limits, &all_ranges)?);
+            }
+            models.push(model);
+        }
+        let leaving = farthest_joint(document, skin, shown, limits);
+        let legal: Vec<Option<Ball>> = (targets.iter())
+            .map(|target| models[0].holding(*target).map(|held| enclose(&held)))
+            .collect();
+        let (culling, clips_leave) = culling(&models, shown, &targets, &legal, leaving.is_some())?;
+        if clips_leave {
+            let why = leaving.map_or(String::new(), |joint| format!(": {joint}"));
+            notes.push(format!(
+                "the clips leave the sphere for {}{why}; engines get a sphere that holds both",
+                assumes.description()
             ));
         }
-        Err(error) => return Err(error).with_context(|| document.path.display().to_string()),
+        let of_target = |n: usize| PartBounds {
+            legal: legal[n],
+            clips: models[0].clips.get(n).copied(),
+            culling: culling[n],
+        };
+        let whole = of_target(0);
+        let record = BoundsRecord {
+            assumes,
+            legal: whole.legal,
+            clips: whole.clips,
+            culling: whole.culling,
+            parts: (0..parts.len())
+                .map(|part| of_target(if parts.len() > 1 { part + 1 } else { 0 }))
+                .collect(),
+        };
+        let exact = models.swap_remove(0);
+        Ok(Self {
+            record,
+            ranges: all_ranges,
+            clips_radius: exact.clips_radius,
+            held: exact.held,
+            parts,
+            notes,
+        })
     }
-    let is_bounded = exact.held.is_some();
-    models.push(exact);
-    let plain = document.plain_skin();
-    if let Some(plain) = &plain {
-        // Stock players show another shape, which may reach farther.
-        let mut model = Model::new(plain, shown, &targets)?;
-        if is_bounded {
-            model.held = Some(hold_vertices(plain, limits, &all_ranges)?);
-        }
-        models.push(model);
-    }
-    let leaving = farthest_joint(document, skin, shown, limits);
-    let legal: Vec<Option<Ball>> = (targets.iter())
-        .map(|target| models[0].holding(*target).map(|held| enclose(&held)))
-        .collect();
-    let (culling, clips_leave) = culling(&models, shown, &targets, &legal, leaving.is_some())?;
-    if clips_leave {
-        let why = leaving.map_or(String::new(), |joint| format!(": {joint}"));
-        talk.remark(format!(
-            "note: the clips leave the sphere for {}{why}; engines get a sphere that holds both",
-            legal_name(assumes)
-        ));
-    }
-    let of_target = |n: usize| PartBounds {
-        legal: legal[n],
-        clips: models[0].clips.get(n).copied(),
-        culling: culling[n],
-    };
-    let whole = of_target(0);
-    let record = BoundsRecord {
-        assumes,
-        legal: whole.legal,
-        clips: whole.clips,
-        culling: whole.culling,
-        parts: (0..parts.len())
-            .map(|part| of_target(if parts.len() > 1 { part + 1 } else { 0 }))
-            .collect(),
-    };
-    let exact = models.swap_remove(0);
-    Ok(Spheres {
-        record,
-        ranges: all_ranges,
-        clips_radius: exact.clips_radius,
-        held: exact.held,
-        parts,
-    })
-}
 
-/// The poses of the sphere `legal`, for people.
-pub(super) fn legal_name(assumes: AssumedPoses) -> &'static str {
-    match assumes {
-        AssumedPoses::Limits => "every pose within limits",
-        AssumedPoses::Seen => "every pose of seen joints",
-        _ => "every rotation",
+    /// Looks for legal poses that stretch the skin out, to see how much larger the spheres are than they must be.
+    ///
+    /// Takes the skin and the limits that the spheres were made of.
+    ///
+    /// # Errors
+    /// As [`extreme_poses`].
+    pub fn search(&self, skin: &Skin, limits: &[JointLimits]) -> Result<FoundRadii, BoundsError> {
+        let Some(held) = &self.held else {
+            return Ok(FoundRadii {
+                whole: None,
+                parts: vec![None; self.parts.len()],
+            });
+        };
+        let all = complete_limits(skin, limits)?;
+        let drawn: Vec<Pose> = LegalPoses::new(&skin.skeleton, &all, 0.5, 1)?
+            .take(DRAWN)
+            .collect();
+        let radius = |points: Option<&[u32]>, searched: usize| {
+            let mut poses = extreme_poses(skin, limits, &self.ranges, held, points, searched)?;
+            poses.extend_from_slice(&drawn);
+            Ok::<_, BoundsError>(Some(sampled_ball(skin, &poses, points)?.radius))
+        };
+        let whole = radius(None, SEARCHED)?;
+        let parts = match &self.parts[..] {
+            [_] => vec![whole],
+            parts => (parts.iter())
+                .map(|points| radius(Some(points), SEARCHED_OF_PART))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(FoundRadii { whole, parts })
     }
 }
 
@@ -129,7 +180,11 @@ struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    fn new(skin: &'a Skin, shown: &[Shown], targets: &[Option<&[u32]>]) -> anyhow::Result<Self> {
+    fn new(
+        skin: &'a Skin,
+        shown: &[ShownPoses],
+        targets: &[Option<&[u32]>],
+    ) -> Result<Self, BoundsError> {
         let mut model = Self {
             skin,
             held: None,
@@ -137,7 +192,7 @@ impl<'a> Model<'a> {
             clips_radius: None,
             margin: 0.0,
         };
-        let poses = legal::all_poses(shown);
+        let poses = ShownPoses::all(shown);
         if !poses.is_empty() {
             model.margin = between_samples(skin, shown)?;
             for target in targets {
@@ -166,11 +221,11 @@ impl<'a> Model<'a> {
 /// clips are the reason anywhere.
 fn culling(
     models: &[Model<'_>],
-    shown: &[Shown],
+    shown: &[ShownPoses],
     targets: &[Option<&[u32]>],
     legal: &[Option<Ball>],
     poses_are_illegal: bool,
-) -> anyhow::Result<(Vec<Option<Ball>>, bool)> {
+) -> Result<(Vec<Option<Ball>>, bool), BoundsError> {
     let is_replaced = models.len() > 1;
     let mut items: Vec<Vec<Holding>> = Vec::new();
     let mut spheres: Vec<Option<Ball>> = Vec::new();
@@ -222,13 +277,16 @@ fn culling(
     Ok((all.collect(), clips_leave))
 }
 
-/// How far points of the clips are from a centre, for each target.
-pub(super) fn farthest_shown(
+/// How far points of some shown poses are from a centre, for each target: the numbers of its points, or all.
+///
+/// # Errors
+/// [`SkinError`] when the poses are not the skin's.
+pub fn farthest_shown(
     skin: &Skin,
-    shown: &[Shown],
+    shown: &[ShownPoses],
     targets: &[Option<&[u32]>],
     centers: &[DVec3],
-) -> anyhow::Result<Vec<f64>> {
+) -> Result<Vec<f64>, SkinError> {
     let mut farthest = vec![0f64; targets.len()];
     for pose in shown.iter().flat_map(|shown| &shown.poses) {
         let positions = skin.evaluate(pose)?;
@@ -248,7 +306,7 @@ pub(super) fn farthest_shown(
 
 /// How far a vertex may leave the line between two samples of a clip: twice what a parabola through
 /// three samples does, none of which but the outer ones is a key.
-fn between_samples(skin: &Skin, clips: &[Shown]) -> anyhow::Result<f64> {
+fn between_samples(skin: &Skin, clips: &[ShownPoses]) -> Result<f64, SkinError> {
     let mut bent: f64 = 0.0;
     for clip in clips {
         let mut before: [Vec<DVec3>; 2] = [Vec::new(), Vec::new()];
@@ -270,7 +328,7 @@ fn between_samples(skin: &Skin, clips: &[Shown]) -> anyhow::Result<f64> {
 fn farthest_joint(
     document: &Document,
     skin: &Skin,
-    shown: &[Shown],
+    shown: &[ShownPoses],
     limits: &[JointLimits],
 ) -> Option<String> {
     /// Smaller angles in radians, stretches, and slides as shares of what is there are rounding.
