@@ -335,8 +335,8 @@ fn statistics_make_a_metric_in_any_order_and_want_every_bone_once() {
     let mut nowhere = seen.clone();
     nowhere[0].bone = BoneId(7);
     for (joints, part) in [
-        (&seen[..1], "(upper) has none"),
-        (&twice[..], "(lower) is there twice"),
+        (&seen[..1], "(upper) has no entry"),
+        (&twice[..], "(lower) has two entries"),
         (&nowhere[..], "bone 7 does not exist"),
     ] {
         let error = PoseMetric::from_statistics(&skin, joints).expect_err("not one per bone");

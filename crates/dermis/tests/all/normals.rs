@@ -553,11 +553,11 @@ fn what_does_not_fit_is_refused_by_name() {
     let mut poses = case.training.clone();
     poses[3].parent_from_bone[1].translation.x = f64::NAN;
     let error = fit_tangents(&case.skin, &case.mesh, &poses, &options).expect_err("NaN");
-    assert_eq!(error.to_string(), "pose 3 is not finite", "which pose");
+    assert_eq!(error.to_string(), "pose 3 contains NaN or infinity", "which pose");
     let mut broken = normals.clone();
     broken[5].z = f64::INFINITY;
     let error = tangents_from_rest_normals(&case.skin, &broken).expect_err("infinite");
-    assert_eq!(error.to_string(), "rest normal 5 is not finite", "which");
+    assert_eq!(error.to_string(), "rest normal 5 contains NaN or infinity", "which");
     let pose = Pose::new(vec![DAffine3::IDENTITY]);
     let error = fit_tangents(&case.skin, &case.mesh, &[pose], &options).expect_err("one bone");
     assert!(matches!(error, NormalError::Skin(_)), "{error}");
