@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use super::{Named, Playback};
+use super::{NamedProgress, Playback};
 use crate::compare::{
     ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
 };
@@ -247,7 +247,7 @@ pub fn compare_decompositions(
     options.size.check_for(animation)?;
     let mut rows = Vec::with_capacity(decomposers.len());
     for decomposer in decomposers {
-        let progress = Named {
+        let progress = NamedProgress {
             progress,
             name: decomposer.key,
         };
