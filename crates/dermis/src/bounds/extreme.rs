@@ -77,11 +77,7 @@ pub fn extreme_poses(
     let program = skin.program.to_linear(&skin.skeleton)?;
     let limits = complete_limits(skin, limits)?;
     let counted = [
-        (
-            "held vertices",
-            program.influences.len(),
-            held.len(),
-        ),
+        ("held vertices", program.influences.len(), held.len()),
         (
             "ranges of coefficients",
             program.corrections.len(),

@@ -4,7 +4,7 @@ use super::bone_step::Sums;
 use super::model::{Bones, Points, Targets};
 use super::options::BoneMotion;
 use super::point_step::{PointStep, Smooth};
-use super::start::{StartInputs, Start, hard_step, largest};
+use super::start::{Start, StartInputs, hard_step, largest};
 
 /// Rounds in which every point follows one bone, before they blend.
 const HARD_ROUNDS: usize = 3;

@@ -150,7 +150,8 @@ impl Proxies {
         if count > super::MOST_PROXIES {
             // Keys are numbered in 16 bits.
             let most = super::MOST_PROXIES;
-            let problem = format!("the triangles make {count} patches, but at most {most} are possible");
+            let problem =
+                format!("the triangles make {count} patches, but at most {most} are possible");
             return bad_option("proxy-bones", problem);
         }
         let (own, allowed) = groups_of_vertices(base, &groups, joins.links(), count);
