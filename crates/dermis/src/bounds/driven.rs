@@ -9,7 +9,7 @@ use crate::skin::Skin;
 /// where clips push it; a driven coefficient as far as its driver can take it.
 ///
 /// The bumps of a Gaussian or Shepard driver lie between 0 and 1, so its output lies between the sums
-/// of its negative and of its positive weights, whatever the pose.
+/// of its negative and of its positive weights in every pose.
 ///
 /// # Errors
 /// [`BoundsError::UnboundedDriver`] for a driver with a linear part, or a superposition driver: their outputs

@@ -1,7 +1,7 @@
 //! The ball that holds a ball after a joint has moved it in any legal way.
 //!
 //! A vector `u = (x, w)` in a bone's frame, with `x` anywhere in a ball, is somewhere in another ball
-//! in the parent's frame, whatever legal matrix the joint takes.
+//! in the parent's frame, for every legal matrix of the joint.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 

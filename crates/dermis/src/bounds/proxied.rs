@@ -11,14 +11,15 @@
 //! like any others. **Why the ball of `R y` holds.** `y` is a constant `y₀` plus, for every joint that is
 //! read, a linear and a quadratic function of its turn θ. With `|θ| ≤ α` the linear one is at most its
 //! matrix's largest stretch times α; of the quadratic one, the squares of a unit vector's components sum to 1
-//! and the products of two are at most ½, so it is at most `α² (max |q_xx|, |q_yy|, |q_zz| + ½ (|q_yz| +
-//! |q_xz| + |q_xy|))`. Rotations keep those lengths, and `R y₀` lies in the ball of a cone ([`turned_ball`]),
-//! for angles of rotations that follow each other at most add up: `R` turns by no more than `Σ |u| α`.
+//! and the products of two are at most ½, so it is at most
+//! `α² (max |q_xx|, |q_yy|, |q_zz| + ½ (|q_yz| + |q_xz| + |q_xy|))`. Rotations keep those lengths, and `R y₀`
+//! lies in the ball of a cone ([`turned_ball`]), for angles of rotations that follow each other at most add up:
+//! `R` turns by no more than `Σ |u| α`.
 //!
 //! **The largest turn α.** A joint turns by at most `β` in every legal pose. It is read as the vector nearest to the
-//! middle `m` of what was seen, among those that differ by whole turns. When `β + |m| ≤ π` that is the shortest one:
-//! any other is longer than `2π − β`, so farther from `m` than `2π − β − |m| ≥ β + |m|`. Otherwise it is no farther
-//! from `m` than the shortest is, `β + |m|`, so `|θ| ≤ β + 2 |m|`.
+//! middle `m` of the turns seen, among the vectors that differ by whole turns. When `β + |m| ≤ π` that is the
+//! shortest one: any other is longer than `2π − β`, so farther from `m` than `2π − β − |m| ≥ β + |m|`.
+//! Otherwise it is no farther from `m` than the shortest is, `β + |m|`, so `|θ| ≤ β + 2 |m|`.
 
 use std::f64::consts::PI;
 

@@ -197,7 +197,7 @@ fn capitalized(text: &str) -> String {
 }
 
 impl Compared {
-    /// True when the error on unseen examples is much larger than on those that the fit saw.
+    /// True when the error on held-out examples is much larger than on the training examples.
     fn overfits(&self) -> bool {
         let (seen, unseen) = (self.trained().e_rms, self.tested().e_rms);
         unseen > ROUNDING && unseen > OVERFIT * seen

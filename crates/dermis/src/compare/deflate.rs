@@ -2,7 +2,7 @@
 //!
 //! The paper subtracts each new direction from every column of `A` (deflation). Here `A` stays as
 //! it is: a direction `m` that is orthogonal to the basis has `mᵀ Aᵢ = mᵀ A`, so one reading pass gives
-//! the new row of `C`, the squared length of what is left of a column falls by the square of its
+//! the new row of `C`, the squared length of the remainder of a column falls by the square of its
 //! entry there, and only the column that is chosen is ever deflated. That halves the memory traffic,
 //! which takes most of the time. Lengths that have fallen to rounding are computed anew, so the
 //! stop rule holds down to the last digits.
@@ -93,7 +93,7 @@ impl<'a> Growing<'a> {
         self.left.iter().sum()
     }
 
-    /// The longest column of what is left, the first of several.
+    /// The column with the longest remainder, the first of equal ones.
     fn longest(&self) -> Option<usize> {
         let mut best: Option<usize> = None;
         for (j, &left) in self.left.iter().enumerate() {
@@ -110,7 +110,7 @@ impl<'a> Growing<'a> {
         MatRef::from_column_major_slice(&self.basis, rows, self.basis.len() / rows)
     }
 
-    /// Takes out of a vector what the basis spans.
+    /// Removes from a vector the part that the basis spans.
     fn project_out(&self, vector: &mut Mat<f64>) {
         let basis = self.basis();
         let spanned = basis.transpose() * &*vector;
@@ -124,7 +124,7 @@ impl<'a> Growing<'a> {
         );
     }
 
-    /// The unit vector along what is left of a column; `None` when that is rounding.
+    /// The unit vector along the remainder of a column; `None` when that is rounding.
     ///
     /// Taking out the basis twice is the paper's stabilisation (its line 5): the second time removes what
     /// rounding left the first time.
@@ -138,7 +138,7 @@ impl<'a> Growing<'a> {
         normalized(vector)
     }
 
-    /// `A Aᵀ m` of what is left, as a unit vector; `m` itself if the result is zero.
+    /// `A Aᵀ m` of the remainder of `A`, as a unit vector; `m` itself if the result is zero.
     fn powered(&self, direction: &[f64]) -> Vec<f64> {
         let rows = self.trajectories.nrows();
         let column = MatRef::from_column_major_slice(direction, rows, 1);

@@ -23,7 +23,7 @@ pub enum Reduction {
     MaxNorm,
     /// The columns one after the other, in the given order.
     GramSchmidt,
-    /// The longest column, multiplied so many times by `A Aᵀ` of what is left: 1 or 2 in the paper.
+    /// The longest column, multiplied this many times by `A Aᵀ` of the remainder: 1 or 2 in the paper.
     PowerMethod(usize),
     /// Left singular vectors, found without squaring.
     Svd,

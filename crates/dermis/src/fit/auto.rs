@@ -3,7 +3,7 @@
 //!
 //! Every method is tried with a few numbers of influences, fitted without the held-out examples and
 //! measured on them: error on examples that a fit has seen always favours the model with the most
-//! unknowns. What is measured is what the player of the result will show: a stock engine shows only a
+//! unknowns. The measured error is that of what the player will show: a stock engine shows only a
 //! stand-in of some skins, which may be worse than a plain skin, and holds only so many joints and morph
 //! targets. The smallest skin within five per cent of the lowest error wins; with an error to reach, the
 //! smallest that reaches it.
@@ -34,7 +34,7 @@ const ROUNDING: f64 = 1e-3;
 /// From this many examples on, a split that holds nothing out is replaced by [`Split::EveryNth`].
 const FEW_EXAMPLES: usize = 8;
 
-/// What a choice may cost, and what it must reach.
+/// Limits of the cost of the chosen skin, and the error to reach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
     /// Most bones that may move one vertex; at least 1, default 4. Powers of two below are tried too.
@@ -118,17 +118,17 @@ pub struct Candidate {
     pub outcome: Result<Tried, FitError>,
 }
 
-/// What a candidate did.
+/// The results of a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
-    /// What the player shows, on examples that the skins had not seen: what decides.
+    /// Errors of what the player shows, on held-out examples: these decide the choice.
     pub held_out: Measures,
     /// The models themselves on those examples.
     pub model_held_out: Measures,
     /// Of the first skin.
     pub cost: Cost,
-    /// Bytes of the first skin for each vertex, with what all vertices share: drivers and what places
-    /// proxy bones.
+    /// Bytes of the first skin for each vertex, with its share of the data that all vertices use: drivers and
+    /// the data that place proxy bones.
     pub whole_bytes_per_vertex: f64,
     /// Seconds for all its fits.
     pub seconds: f64,
@@ -161,7 +161,7 @@ pub enum Obstacle {
     },
 }
 
-/// What was chosen, and from what.
+/// The chosen method, and all candidates.
 #[derive(Debug, Clone)]
 pub struct Choice {
     /// Everything that was tried, method by method in the order given, fewest influences first.
@@ -182,7 +182,7 @@ impl Choice {
         &self.candidates[self.chosen].method
     }
 
-    /// What the chosen method did.
+    /// The results of the chosen method.
     pub fn tried(&self) -> &Tried {
         let outcome = self.candidates[self.chosen].outcome.as_ref();
         outcome.expect("only what could be fitted is chosen")
@@ -282,7 +282,7 @@ fn judge(
     })
 }
 
-/// What of a skin stock engines have no room for.
+/// The limit of stock engines that a skin exceeds.
 fn engine_obstacle(skin: &Skin, budget: &Budget) -> Result<Option<Obstacle>, FitError> {
     let is_exact = budget.plain_exact && matches!(skin.program, VertexProgram::Linear(_));
     let joints = match is_exact {

@@ -49,7 +49,7 @@ const SUM_TOLERANCE: f64 = 1e-5;
 /// Sums of weights up to this are too small to share.
 const NO_WEIGHT: f64 = 1e-6;
 
-/// A skin that does what animation space does, by linear blending alone.
+/// A linear blend skin that equals an animation-space skin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExactSsd {
     /// The skin; copies of bones follow after all bones of the given one.

@@ -1,7 +1,7 @@
 //! Bones that the training poses do not determine.
 //!
-//! An influence set of `n` bones has `4n − 1` unknowns (the weights sum to 1), and their normal matrix `Σ_k
-//! (Gᵏ)ᵀGᵏ` is the same for every vertex. Its rank is smaller than the number of unknowns where the poses are
+//! An influence set of `n` bones has `4n − 1` unknowns (the weights sum to 1), and their normal matrix
+//! `Σ_k (Gᵏ)ᵀGᵏ` is the same for every vertex. Its rank is smaller than the number of unknowns where the poses are
 //! too few, or too much alike: an elbow that only bends does not show what twisting does.
 //!
 //! One loss of rank is not a fault of the poses. A joint that turns in place keeps a point that is fixed

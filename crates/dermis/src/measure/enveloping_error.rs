@@ -7,8 +7,8 @@ use crate::par;
 
 /// Squared error of the best articulated rigid prediction of some examples (\[Wang07\] §7.1).
 ///
-/// Each vertex follows the one bone that predicts these very examples best, so the yardstick is the
-/// same whatever was fitted, and to whichever poses.
+/// Each vertex follows the one bone that predicts these very examples best, so the yardstick does not depend
+/// on what was fitted, or to which poses.
 ///
 /// Cost: O(vertices · bones · examples).
 pub fn rigid_squared_error(set: &ExampleSet, which: &[usize]) -> f64 {

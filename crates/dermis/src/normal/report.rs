@@ -30,7 +30,7 @@ pub struct NormalAngles {
 pub struct NormalReport {
     /// Over all vertices.
     pub all: NormalAngles,
-    /// Over those that [`is_blended`] says are near a joint.
+    /// Over the vertices near a joint, by [`is_blended`].
     pub blended: NormalAngles,
 }
 
@@ -42,7 +42,7 @@ pub fn is_blended(skin: &Skin, vertex: usize) -> bool {
     significant.count() >= 2
 }
 
-/// Compares normals, made by whatever means, with those of the skin's own deformed faces.
+/// Compares normals, however made, with those of the skin's own deformed faces.
 ///
 /// A vertex whose faces give no normal is skipped; a vertex with a face normal but none from `normals` counts
 /// as 90°.

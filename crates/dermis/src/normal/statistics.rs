@@ -8,7 +8,7 @@ use crate::par;
 use crate::rig::{BoneId, Palette, Pose, Skeleton};
 use crate::skin::{Skin, VertexProgram};
 
-/// A pose, how much it counts, and what the skin does in it.
+/// A pose, its weight, and the skin's matrices and positions in it.
 pub(super) struct Sample {
     /// Weight of the pose in expectations.
     pub(super) share: f64,
@@ -23,7 +23,7 @@ pub(super) struct Statistics {
     pub(super) samples: Vec<Sample>,
 }
 
-/// Poses of the prior: enough that three turns of each of nine bones are told apart.
+/// Poses of the prior: enough to distinguish three turns of each of nine bones.
 const PRIOR_POSES: usize = 24;
 
 impl Statistics {

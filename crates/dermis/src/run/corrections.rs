@@ -268,7 +268,7 @@ impl PackedCorrections {
     }
 }
 
-/// The displacements of each block after the other, otherwise in the order they have: by correction,
+/// The displacements sorted by block, and within a block in their given order: by correction,
 /// and within one as the caller lists them. Counted, not compared: half a million take milliseconds.
 fn by_block(block_count: usize, moves: &[Move], block_of: impl Fn(&Move) -> usize) -> Vec<u32> {
     let mut next = vec![0u32; block_count + 1];
@@ -320,13 +320,13 @@ pub(super) struct BlockCorrections<'a> {
 }
 
 impl BlockCorrections<'_> {
-    /// Adds what the corrections add to rest positions.
+    /// Adds the corrections to rest positions.
     #[inline(always)]
     pub(super) fn add_to_rest<S: Simd>(&self, simd: S, part: usize, v: &mut [S::F; 3]) {
         self.add(simd, 0, 3, part, v);
     }
 
-    /// Adds what the corrections add to the animation-space vector of one of `slots` bones.
+    /// Adds the corrections to the animation-space vector of one of `slots` bones.
     #[inline(always)]
     pub(super) fn add_to_influence<S: Simd>(
         &self,
@@ -438,7 +438,7 @@ impl<F: Copy, const N: usize> Adding<'_, F, N> {
     }
 }
 
-/// Adds `N` planes, scaled, and asks for as many that will be read soon.
+/// Adds `N` planes, scaled, and prefetches as many that will be read soon.
 ///
 /// No closure: those are not compiled for the instruction set of the caller.
 #[inline(always)]

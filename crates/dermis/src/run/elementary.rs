@@ -108,7 +108,8 @@ pub(super) fn rotation_vector(q: DQuat) -> DVec3 {
 pub(super) fn exponential(turn: DVec3) -> DQuat {
     let mut half = turn * 0.5;
     let mut squarings = 0;
-    // Numbers whose squares are infinite have no angle that 64 bits can tell: the bound ends the loop for them.
+    // Numbers whose squares are infinite have no angle that 64 bits can hold: the bound ends the loop for
+    // them.
     while dot(half, half) > 1.0 / 64.0 && squarings < 1100 {
         half *= 0.5;
         squarings += 1;

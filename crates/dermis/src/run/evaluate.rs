@@ -64,7 +64,7 @@ pub enum Output<'a> {
 #[cfg(feature = "threads")]
 const GRAIN: usize = 128;
 
-/// How many planes ahead of their use memory is asked for: more than a page, because the machine's
+/// How many planes ahead of their use memory is prefetched: more than a page, because the machine's
 /// own prefetching stops at the end of one and a block keeps it too busy to run ahead. At 4 million
 /// vertices AVX2 gained 18% and 16-bit planes 40%; within the caches it cost, so it is for large
 /// meshes only.

@@ -151,7 +151,7 @@ pub(super) fn exponential<S: Simd>(simd: S, vector: Vector<S>) -> Quaternion<S> 
     let left = simd.sub(half, simd.mul(taken, simd.splat(PI)));
     let left = simd.sub(left, simd.mul(taken, simd.splat(PI_REST)));
     let squared = simd.mul(left, left);
-    // `left / angle` is exactly 1/2 where nothing was taken, and no turn has no axis to multiply.
+    // `left / angle` is exactly 1/2 where nothing was taken off; a turn of 0 has no axis to multiply.
     let tiny = simd.splat(1e-30);
     let divisor = simd.select_less(angle, tiny, tiny, angle);
     let along = simd.mul(series(simd, squared, &SINE), simd.div(left, divisor));

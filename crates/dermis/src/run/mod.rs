@@ -60,11 +60,11 @@
 //! [`ClipSampler`] writes a [`PoseBuffer`]; [`PoseBuffer::blend`] mixes two of them. [`PackedPoseProgram`] is made
 //! of [`PackedSkeleton`], which chains a pose down the tree to matrices, four bones at a time; of
 //! [`PackedDrivers`], which write driven coefficients; of a part that places derived bones; and of
-//! [`PackedProxies`], which place proxy bones. All give what [`Clip::sample`](crate::Clip::sample),
-//! [`Pose::blend`](crate::Pose::blend) and [`Skin::run_pose_program`](crate::Skin::run_pose_program) give in
-//! double precision, to rounding, and allocate nothing. Only `+ − × ÷ √` are used there, never a library sine
-//! and never a fused multiply-add, so a pose is the same to the bit on every machine that rounds as IEEE 754
-//! asks.
+//! [`PackedProxies`], which place proxy bones. All give the same results as
+//! [`Clip::sample`](crate::Clip::sample), [`Pose::blend`](crate::Pose::blend) and
+//! [`Skin::run_pose_program`](crate::Skin::run_pose_program) in double precision, to rounding, and allocate
+//! nothing. Only `+ − × ÷ √` are used there, never a library sine and never a fused multiply-add, so a pose
+//! is the same to the bit on every machine that rounds as IEEE 754 asks.
 //!
 //! # Accuracy
 //!

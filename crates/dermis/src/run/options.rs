@@ -92,7 +92,7 @@ pub enum NormalLength {
     /// 1, or 0 where the normal vanishes (shorter than 1e-15).
     #[default]
     Unit,
-    /// Whatever the blend gives: for callers whose shaders normalise anyway.
+    /// The length that the blend gives: for callers whose shaders normalise anyway.
     AsBlended,
 }
 

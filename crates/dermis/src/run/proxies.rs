@@ -301,7 +301,7 @@ fn columns_by_input(
             moving.push(l);
             continue;
         }
-        // `D = Σ_a G_a w_a Ĝ_a⁻¹ L`, with the same L whatever the turns.
+        // `D = Σ_a G_a w_a Ĝ_a⁻¹ L`, with the same L for all turns.
         let local = patch.local(&vec![DVec3::ZERO; proxies.joints.len()]);
         for &(bone, weight) in &patch.frame {
             let in_bone = skeleton.bones()[bone.index()].bone_from_rest * local;
@@ -328,7 +328,7 @@ fn columns_by_input(
     (moving, by_source)
 }
 
-/// True when a patch is the same in its frame whatever the joints do.
+/// True when a patch stays fixed in its frame however the joints turn.
 fn is_fixed(patch: &PatchPredictor) -> bool {
     let shares = &patch.stretch[..9 * patch.stretch_joints.len()];
     patch.turns.iter().all(|turn| turn.scale == 0.0)

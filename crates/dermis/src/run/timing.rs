@@ -42,7 +42,7 @@ pub enum TimedOutput {
     Vertices,
 }
 
-/// What was measured.
+/// The result of timing a skin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
     /// Fastest time of one evaluation, divided by the number of vertices (padding not counted).

@@ -174,7 +174,7 @@ fn more_time_means_less_error() {
 }
 
 #[test]
-fn the_same_on_any_number_of_threads() {
+fn decompositions_are_the_same_on_any_number_of_threads() {
     let animation = arm_animation();
     for motion in [BoneMotion::Affine, BoneMotion::Rigid] {
         let options = DecomposeOptions {

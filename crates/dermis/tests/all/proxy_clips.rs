@@ -251,7 +251,7 @@ fn bones_that_shear_are_split_and_proxies_read_them_as_before() {
 }
 
 #[test]
-fn no_clip_and_one_frame_are_playable() {
+fn no_clips_and_a_clip_of_one_frame_are_made_playable() {
     let (_, skin) = proxy_tube(&ProxyTube {
         rings: 8,
         bones: 3,

@@ -513,7 +513,7 @@ fn flat_triangles_and_loose_points_do_no_harm() {
 }
 
 #[test]
-fn the_same_on_any_number_of_threads() {
+fn fits_are_the_same_on_any_number_of_threads() {
     let set = examples(bar(31, 10), &bends(12));
     let training: Vec<usize> = (0..12).collect();
     let on = |threads: usize, set: &ExampleSet, proxies: ProxyCount| {

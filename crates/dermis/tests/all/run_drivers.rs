@@ -181,7 +181,7 @@ proptest! {
 }
 
 #[test]
-fn nothing_jumps_at_half_a_turn() {
+fn coefficients_do_not_jump_at_half_a_turn() {
     // Logarithms change their sign there, but bumps must not jump.
     let mut dice = Dice::new(3);
     let skin = driven_skin(&mut dice, 0);

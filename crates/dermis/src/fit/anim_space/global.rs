@@ -16,7 +16,7 @@ const FLOOR: f64 = 1e-10;
 
 /// Unknowns up to which `Auto` takes a factor.
 ///
-/// Not tuned: a factor this small costs milliseconds and is exact whatever the conditioning. At
+/// Not tuned: a factor this small costs milliseconds and is exact for any conditioning. At
 /// 80,000 unknowns iterations are ten times as fast and more.
 const CHOLESKY_SIZE: usize = 2_000;
 

@@ -22,7 +22,7 @@ use crate::skin::{Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
 /// Most meshes that clusters are found on; more take time and change little.
 const CLUSTER_MESHES: usize = 48;
 
-/// Most meshes that a blend is searched on; poses in the others are solved for with what it finds.
+/// Most meshes that a blend is searched on; its bones are then posed in the other meshes.
 const SEARCH_MESHES: usize = 24;
 
 /// The starting point of the refinement.

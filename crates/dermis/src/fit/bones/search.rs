@@ -4,9 +4,9 @@
 //! falls into several parts. The error of a blend of bones shows them better:
 //!
 //! 1. **Grow.** Solve weights over the bones so far. Where the error is largest, and the surface around is
-//!   stiffest, the motion of a patch of vertices becomes the next bone. Bones do not change meanwhile: a
-//!   patch that follows one bone alone gives that bone exactly, and fitting it to vertices that other bones
-//!   have yet to explain would spoil it.
+//!    stiffest, the motion of a patch of vertices becomes the next bone. Bones do not change meanwhile: a
+//!    patch that follows one bone alone gives that bone exactly, and fitting it to vertices that other bones
+//!    have yet to explain would spoil it.
 //! 2. **Improve** all bones together, weights following ([`Blend::improve`]).
 //! 3. **Check** on all vertices: those with a large error join the sample.
 //! 4. **Thin.** Remove bones without which the blend stays exact.

@@ -1,7 +1,7 @@
 //! Dot products of the bones' predictions, as polynomials of the rest position.
 //!
 //! With `φ_j = T_j ṽ`, every product is a quadratic form of the rest position,
-//! `φ_j·φ_k = ṽᵀ (T_jᵀ T_k) ṽ`: ten coefficients per pair of bones, whatever the dimension. So apart from
+//! `φ_j·φ_k = ṽᵀ (T_jᵀ T_k) ṽ`: ten coefficients per pair of bones for any dimension. So apart from
 //! `T_jᵀ y`, the cost of a point's weights does not grow with the number of frames.
 
 use faer::linalg::matmul::matmul;

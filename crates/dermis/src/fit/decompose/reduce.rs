@@ -26,7 +26,7 @@ pub(crate) struct Reduced {
 
 /// Finds the smallest basis in which `|A − B C| ≤ epsilon` (Frobenius norm), up to rounding of `|A|`.
 ///
-/// `epsilon` 0 asks for a basis of everything that is not rounding. A matrix of zeros has a basis
+/// With `epsilon` 0 the basis spans everything that is not rounding. A matrix of zeros has a basis
 /// without columns.
 ///
 /// The eigenvectors of `A Aᵀ` or `Aᵀ A`, whichever is smaller. The squares lose half the digits: below an error of a

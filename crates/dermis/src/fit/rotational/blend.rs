@@ -23,7 +23,7 @@ const PROXIMITY: f64 = 1e-6;
 const N: usize = 4;
 
 /// How many parts a sum over the mesh has, each with a dense system of its own. It depends on the number of proxies
-/// alone, so the same is summed in the same order whatever the number of threads; where systems are large and few
+/// alone, so that sums have the same order for any number of threads; where systems are large and few
 /// of them fit into memory, factorising takes much longer than summing anyway.
 pub(super) fn part_count(proxy_count: usize) -> usize {
     match proxy_count {

@@ -144,7 +144,8 @@ impl Joins {
         }
     }
 
-    /// Pairs of places in what [`groups`](Self::groups) returns that are neighbours without a common vertex.
+    /// Pairs of indices into the result of [`groups`](Self::groups) that are neighbours without a common
+    /// vertex.
     pub(super) fn links(&self) -> &[(u32, u32)] {
         &self.links
     }
@@ -360,7 +361,7 @@ fn neighbors(triangles: &[[u32; 3]], chosen: &[u32]) -> Vec<BTreeSet<u32>> {
 mod tests {
     use super::*;
 
-    /// A strip of squares along x, and what it becomes when each third moves by itself.
+    /// A strip of squares along x, and the same strip with each third moved by itself.
     fn strip() -> (Vec<[u32; 3]>, Vec<DVec3>, Vec<DVec3>) {
         let rest: Vec<DVec3> = (0..20)
             .map(|i| DVec3::new((i / 2) as f64, (i % 2) as f64, 0.0))

@@ -2,8 +2,8 @@
 //!
 //! The places of proxies minimise `Σ |v̂ − v|²` over the edges of all triangles (\[Wang07\] Eq. 5), `v` being the
 //! difference of two corners, each a blend of proxies, or of the skeleton's bones where the vertex is held,
-//! and `v̂` its prediction. Written as `A t − B d − E q` the optimum is `t = C1 d + C2 q` with `C1 =
-//! (AᵀA)⁻¹AᵀB` and `C2 = (AᵀA)⁻¹AᵀE`.
+//! and `v̂` its prediction. Written as `A t − B d − E q` the optimum is `t = C1 d + C2 q` with
+//! `C1 = (AᵀA)⁻¹AᵀB` and `C2 = (AᵀA)⁻¹AᵀE`.
 //!
 //! Differences from the paper:
 //!

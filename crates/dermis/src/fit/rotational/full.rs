@@ -56,7 +56,7 @@ impl FullRegression {
 }
 
 /// Fits the full form to the examples numbered in `training`; options about proxies are ignored.
-/// The best-predicted vertex of each part of the mesh is held, too, whatever its error.
+/// The best-predicted vertex of each part of the mesh is held, too, even if its error is large.
 ///
 /// Cost: O(T J K) for T triangles, J joints and K examples, and a sparse Cholesky factor of the mesh.
 ///

@@ -43,7 +43,7 @@ pub(super) struct Design {
     /// The first 3 inputs of each joint, or all 9.
     per_joint: usize,
     width: usize,
-    /// What each input was divided by, so that one ridge suits all.
+    /// The divisor of each input, so that one ridge suits all.
     units: Vec<f64>,
     /// `XᵀX / n` for the divided inputs `X`.
     eigen: SymmetricEigen,
