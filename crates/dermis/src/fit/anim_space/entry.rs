@@ -16,7 +16,7 @@ use crate::skin::{Influence, LinearProgram, Skin, VertexProgram, Weight};
 /// Minimises the squared distances to the examples plus the smoothing chosen in the options,
 /// with weights that sum to 1 exactly. Few examples are no error: numbers that they do not determine follow
 /// the prior and the neighbours, and [`RigDiagnosis::under_determined`](crate::fit::RigDiagnosis) lists the
-/// vertices.
+/// bones concerned.
 ///
 /// Cost for V vertices with n influences, K examples and s different influence sets: O(V·n·K) to
 /// form the problem, O(s·n³) to decompose it, and O(V·n²) per iteration of the global solve.

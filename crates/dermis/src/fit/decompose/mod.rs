@@ -66,7 +66,7 @@ pub struct Decomposition {
     pub skin: Skin,
     /// One pose per frame of the animation, through all clips. Bones may shear.
     pub poses: Vec<Pose>,
-    /// /// `E_RMS` (root mean square error of a coordinate, times 1000, with the model scaled to a radius of
+    /// `E_RMS` (root mean square error of a coordinate, times 1000, with the model scaled to a radius of
     /// 1) of the skin in these poses.
     pub e_rms: f64,
     /// `E_RMS` after each round, including the rounds of dropped starts.

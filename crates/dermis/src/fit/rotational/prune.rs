@@ -82,7 +82,7 @@ fn give(to: &mut [f64], back: [f64; 4]) {
     to.iter_mut().zip(back).for_each(|(to, back)| *to += back);
 }
 
-/// /// Points in an order in which neighbours follow each other: from an end, always the nearest of the
+/// Points in an order in which neighbours follow each other: from an end, always the nearest of the
 /// remaining points.
 pub(super) fn path(points: &[DVec3]) -> Vec<usize> {
     let mut left: Vec<usize> = (0..points.len()).collect();
