@@ -1,8 +1,9 @@
-//! Several ways to fit on one set of examples: the library side of `dermis compare`.
+//! Several fitting methods on one set of examples: the library side of `dermis compare`.
 //!
-//! Each method is fitted with the same examples held out and measured on the same poses; then all
-//! skins are packed and timed in turn, so that whatever else the machine does meets them alike. A
-//! method that cannot be fitted keeps its row with the reason, and the others go on.
+//! Each method is fitted with the same examples held out (kept from the fit and used only to test it) and
+//! measured on the same poses; then all skins are packed and timed in turn, so that other load on the machine
+//! affects all of them equally. A method that cannot be fitted keeps its row with the reason, and the others
+//! go on.
 
 mod advice;
 mod comparators;
@@ -34,11 +35,11 @@ use crate::skin::{Skin, SkinError, VertexProgram};
 pub struct CompareOptions {
     /// How the evaluation of each skin is timed; default seven runs of 20 ms on one thread.
     pub timing: TimingOptions,
-    /// In how many of the examples' poses, spread evenly; at least 1, default 3. The time is the
-    /// mean over them.
+    /// Number of poses that are timed, evenly spread over the examples; at least 1, default 3. The time is
+    /// the mean over them.
     pub timed_poses: usize,
-    /// Measure to the examples' surfaces too, as comparisons of scans do; default no: it takes longer
-    /// than most fits.
+    /// Measure distances to the examples' surfaces too, as comparisons of scans do; default no: it takes
+    /// longer than most fits.
     pub surface: bool,
 }
 
@@ -68,7 +69,7 @@ impl CompareOptions {
     }
 }
 
-/// What players that know only plain glTF make of a skin.
+/// How players that support only plain glTF show a skin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Playback {
@@ -77,12 +78,12 @@ pub enum Playback {
     /// They show an approximation: influences beyond the fourth, or what animation-space vectors add
     /// to weights, are lost unless the exact form is exported.
     Approximation,
-    /// No plain skin moves like it: it needs the run-time of dermis, or another that knows the model.
+    /// No plain skin moves like it: it needs the run-time of dermis, or another that supports the model.
     OwnRuntime,
 }
 
 impl Playback {
-    /// What players make of this skin.
+    /// How stock players show this skin.
     pub fn of(skin: &Skin) -> Self {
         match &skin.program {
             VertexProgram::Ssd(_) if skin.program.max_influences() <= 4 => Self::Exact,
@@ -101,7 +102,7 @@ impl Playback {
     }
 }
 
-/// Why a method has no numbers.
+/// The reason why a method has no numbers.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowError {
@@ -121,7 +122,7 @@ pub enum RowError {
 pub struct ComparisonRow {
     /// The method.
     pub method: Method,
-    /// Its key, and what tells it from other rows with the same key: `ssd`, `rotational-regression-30`.
+    /// Its key, made unique where several rows have the same: `ssd`, `rotational-regression-30`.
     pub label: String,
     /// The same in words: `rotational regression with 30 proxy bones`.
     pub title: String,
@@ -129,16 +130,16 @@ pub struct ComparisonRow {
     pub outcome: Result<Compared, RowError>,
 }
 
-/// What is known about a method after a comparison.
+/// The results of one method.
 #[derive(Debug, Clone)]
 pub struct Compared {
     /// The fit: the skin, its measures and its cost in bytes.
     pub report: FitReport,
     /// Nanoseconds of one thread for one vertex, positions only.
     pub ns_per_vertex: f64,
-    /// What players that know only plain glTF make of the skin.
+    /// How players that support only plain glTF show the skin.
     pub playback: Playback,
-    /// What they show of it, measured as the skin itself is.
+    /// Errors of what such players show, measured like the skin itself.
     pub engine: EngineReport,
     /// Distances to the examples' surfaces, as [`Compared::trained`] and [`Compared::tested`]; `None`
     /// unless asked for.
@@ -146,7 +147,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// On held-out examples where there are some, else on all.
+    /// Measures on the held-out examples; on all examples when none were held out.
     pub fn tested(&self) -> &Measures {
         match &self.report.held_out {
             Some(held_out) => &held_out.measured.total,
@@ -154,7 +155,7 @@ impl Compared {
         }
     }
 
-    /// On the examples that the fit behind [`Compared::tested`] has seen.
+    /// Measures on the training examples of the fit that [`Compared::tested`] measures.
     pub fn trained(&self) -> &Measures {
         match &self.report.held_out {
             Some(held_out) => &held_out.training.total,
@@ -205,7 +206,7 @@ pub fn compare(
     let mut fits = Vec::with_capacity(methods.len());
     let mut shown = Vec::with_capacity(methods.len());
     for method in methods {
-        let progress = Named {
+        let progress = NamedProgress {
             progress,
             name: &names[fits.len()][0],
         };
@@ -251,7 +252,7 @@ pub fn compare(
     Ok(Comparison { rows })
 }
 
-/// Label and title of every row: a key that comes more than once says what is different.
+/// Label and title of every row: where several methods have the same key, their difference is added.
 fn names(methods: &[Method]) -> Vec<[String; 2]> {
     let same_key = |method: &Method| methods.iter().filter(|m| m.key() == method.key()).count();
     let name = |method: &Method| match same_key(method) {
@@ -288,20 +289,20 @@ fn surface_of(set: &ExampleSet, report: &FitReport) -> Result<[SurfaceMeasures; 
     Ok([over(&seen)?, over(&unseen)?])
 }
 
-/// Says which method a stage belongs to.
-struct Named<'a> {
+/// Puts the name of the method before each stage.
+struct NamedProgress<'a> {
     progress: &'a dyn Progress,
     name: &'a str,
 }
 
-impl Progress for Named<'_> {
+impl Progress for NamedProgress<'_> {
     fn report(&self, stage: &str, done: usize, total: usize) -> bool {
         let stage = format!("{}: {stage}", self.name);
         self.progress.report(&stage, done, total)
     }
 }
 
-/// Nanoseconds per vertex of every skin that there is; whatever stands for the others is not used.
+/// Nanoseconds per vertex of every skin; entries of methods that failed are not used.
 fn time_skins(
     set: &ExampleSet,
     fits: &[Result<FitReport, RowError>],
@@ -341,7 +342,7 @@ fn time_skins(
     Ok(times)
 }
 
-/// At most `wanted` of so many items, evenly spread.
+/// At most `wanted` of `count` items, evenly spread.
 fn spread(count: usize, wanted: usize) -> Vec<usize> {
     let wanted = wanted.min(count);
     (0..wanted)
@@ -453,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_gets_no_table() {
+    fn stopping_gives_an_error_and_no_table() {
         struct Stop;
         impl Progress for Stop {
             fn report(&self, _: &str, _: usize, _: usize) -> bool {

@@ -14,15 +14,17 @@
 //! let examples = &arm.examples;
 //! assert_eq!(examples.skeleton().bone_count(), 3);
 //!
-//! // A fit makes a skin from the examples that it may see. `evaluate_fit` runs it once on all of
-//! // them, for the skin to keep, and again without some of them, to see what it does on those.
+//! // A fit makes a skin from the training examples. `evaluate_fit` fits all examples, which gives the skin
+//! // to keep, then fits again with some examples held out (kept from the fit) and measures that second skin
+//! // on them. `fit_ssd` fits SSD, that is linear blend skinning.
 //! let options = SsdOptions { max_influences: 2, ..SsdOptions::default() };
 //! let report = evaluate_fit(examples, &Split::EveryNth(4), |training| {
 //!     fit_ssd(examples, training, &options, &Silent)
 //! })?;
 //! let unseen = &report.held_out.as_ref().expect("a quarter was held out").measured.total;
 //! assert_eq!(unseen.example_count, 12);
-//! // Error over that of following one bone rigidly: blending gains little on a twisted forearm.
+//! // EE (enveloping error): the error as a share of the error when every vertex follows one bone rigidly.
+//! // Blending gains little on a twisted forearm.
 //! assert!(unseen.enveloping_error_percent.expect("the arm is not rigid") > 70.0);
 //!
 //! // A skin turns a pose into positions.
@@ -45,8 +47,8 @@
 //! From the ground up: [`solve`] (small constrained least squares), [`mesh`], [`rig`], [`clip`], [`joint`], [`pose_space`], [`example`],
 //! [`skin`], [`subdiv`], [`metric`] and [`bounds`] (distances and spheres over all poses), [`normal`], [`measure`],
 //! [`fit`], [`document`] (a character as files hold it), [`run`], [`compare`]; beside them [`synth`] makes
-//! characters, [`progress`] tells how far a fit is, and [`limits`] bounds the memory that it may plan to take.
-//! Fits and measures are in `f64`. Nothing here opens a file or prints.
+//! characters, [`progress`] reports how far a fit is, and [`limits`] bounds the memory that it may plan to
+//! take. Fits and measures are in `f64`. Nothing here opens a file or prints.
 //!
 //! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
 //! rayon pool. Results are the same, bit for bit, on any number of threads and without it.

@@ -18,7 +18,7 @@ pub struct BoneBoxes {
     pub of_bone: Vec<Option<[DVec3; 2]>>,
 }
 
-/// How far from 0 and 1 the smallest weight and the sum of weights may be: what single precision leaves.
+/// How far from 0 and 1 the smallest weight and the sum of weights may be: rounding of single precision.
 ///
 /// A vertex whose weights sum to `1 + ε` may leave the boxes by `ε` times its distance from the origin.
 const ROUNDING: f64 = 1e-5;
@@ -30,7 +30,7 @@ impl BoneBoxes {
     /// [`BoneBoxes::over_coefficients`] holds those too.
     ///
     /// # Errors
-    /// [`BoundsError::Skin`] for other skins, whose vertices may leave what bones carry, and for weights
+    /// [`BoundsError::Skin`] for other skins, whose vertices may leave the boxes, and for weights
     /// that are negative or do not sum to 1.
     pub fn new(skin: &Skin) -> Result<Self, BoundsError> {
         let still: Vec<[f64; 2]> = (skin.default_coefficients().iter())
@@ -67,14 +67,15 @@ impl BoneBoxes {
                 found: ranges[index],
             });
         }
-        ssd.weights.iter().enumerate().try_for_each(check_shares)?;
+        ssd.weights.iter().enumerate().try_for_each(check_weights)?;
 
         let middle: Vec<f64> = ranges
             .iter()
             .map(|[low, high]| 0.5 * (low + high))
             .collect();
         let centers = ssd.corrected_rest(&middle);
-        // What a vertex may be moved by from its middle: half a range times a displacement, either way.
+        // How far each correction may move a vertex from its middle: half a range times a displacement,
+        // either way.
         let mut moves: Vec<Vec<DVec3>> = vec![Vec::new(); centers.len()];
         for (correction, [low, high]) in ssd.corrections.iter().zip(ranges) {
             let half = 0.5 * (high - low);
@@ -127,8 +128,8 @@ impl BoneBoxes {
     }
 }
 
-/// Errs unless a vertex lies between the places that its bones carry it to.
-fn check_shares((vertex, row): (usize, &[Weight])) -> Result<(), SkinError> {
+/// Returns an error unless the weights of a vertex are at least 0 and sum to 1.
+fn check_weights((vertex, row): (usize, &[Weight])) -> Result<(), SkinError> {
     let least = row.iter().map(|w| w.weight).fold(f64::INFINITY, f64::min);
     let sum: f64 = row.iter().map(|w| w.weight).sum();
     match least >= -ROUNDING && (sum - 1.0).abs() <= ROUNDING {
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_over_a_range_hold_morph_targets_and_those_at_defaults_do_not() {
+    fn boxes_over_a_range_hold_morph_targets_and_boxes_at_defaults_do_not() {
         let skin = bent(shares());
         let still = BoneBoxes::new(&skin).expect("shares");
         let moving = BoneBoxes::over_coefficients(&skin, &[[-0.5, 1.0]]).expect("shares");
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_are_no_shares_are_refused_by_vertex() {
+    fn negative_weights_and_sums_other_than_one_are_refused_and_the_vertex_named() {
         let broken = [vec![1.5, -0.5], vec![0.4, 0.4], vec![0.7, 0.7], Vec::new()];
         for row in broken {
             let [first, second, _] = shares();

@@ -1,4 +1,4 @@
-//! Limits of bones that nobody poses, from those of the joints that they follow.
+//! Limits of bones that are computed from other bones.
 
 use std::f64::consts::PI;
 
@@ -10,14 +10,14 @@ use crate::joint::{JointLimits, TurnLimits, rotation_and_scales};
 use crate::rig::{DerivedBone, DerivedMotion, Skeleton, rest_parent_from_bone};
 use crate::skin::Skin;
 
-/// Limits for every bone of a skin, from those of the bones that a pose gives.
+/// Limits for every bone of a skin, from the limits of the bones that a pose gives.
 ///
-/// Limits that are given for derived bones are replaced. The result forgets that a derived bone and
-/// its joint move together, so it allows more poses than there are: right for bounds. Proxy bones are listed as if
-/// they stayed at rest: no joint moves them, and a pose that leaves them out or has them anywhere else is the same.
+/// Limits that are given for derived bones are replaced. The result treats a derived bone as independent of
+/// its joint, so it allows more poses than exist, and bounds stay valid. Proxy bones are listed as if they
+/// stayed at rest: no joint moves them, and values given for them in a pose are ignored.
 ///
 /// # Errors
-/// [`BoundsError::CountMismatch`] when there are limits neither for all bones nor for the posed ones.
+/// [`BoundsError::CountMismatch`] unless there are limits for all bones or for exactly the posed ones.
 pub fn complete_limits(
     skin: &Skin,
     limits: &[JointLimits],
@@ -81,7 +81,7 @@ fn limits_of(skeleton: &Skeleton, derived: &DerivedBone, of: &JointLimits) -> Jo
                     scale_range: [rest_least.min(1.0) * least, rest_most.max(1.0) * largest],
                     ..fixed
                 },
-                // A stretch after another is no symmetric one: only its size is known.
+                // The product of two stretches is not symmetric: only its size is known.
                 false => {
                     let size = fixed.largest_scale() * least.abs().max(largest.abs());
                     JointLimits {
@@ -99,7 +99,7 @@ fn limits_of(skeleton: &Skeleton, derived: &DerivedBone, of: &JointLimits) -> Jo
 pub(super) fn largest_turn(of: &JointLimits, rest: &DAffine3) -> f64 {
     let (rest_rotation, rest_scales) = rotation_and_scales(&rest.matrix3);
     let uniform = |[a, b]: [f64; 2]| (b - a).abs() <= 1e-6 * b.abs() && a > 0.0;
-    // Uneven stretches turn the nearest rotation in ways of their own.
+    // With uneven stretches, the angle of the nearest rotation is not known.
     let known = uniform(of.scale_range) && uniform(rest_scales);
     match (known, of.turn.center()) {
         (true, Some(center)) => {

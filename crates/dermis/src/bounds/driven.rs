@@ -5,15 +5,15 @@ use crate::clip::{Channel, Clip, Interpolation, Keys};
 use crate::pose_space::{Driver, Kernel};
 use crate::skin::Skin;
 
-/// A range for every coefficient of a skin: those that a pose gives from 0 to 1 and as far as clips
-/// push them, those that are driven as far as their drivers can.
+/// A range for every coefficient of a skin. A coefficient given by poses ranges from 0 to 1, and farther
+/// where clips push it; a driven coefficient as far as its driver can take it.
 ///
 /// The bumps of a Gaussian or Shepard driver lie between 0 and 1, so its output lies between the sums
-/// of its negative and of its positive weights, whatever the pose.
+/// of its negative and of its positive weights in every pose.
 ///
 /// # Errors
-/// [`BoundsError::UnboundedDriver`] for a driver with a linear part or one of superposition, which grow
-/// with the pose.
+/// [`BoundsError::UnboundedDriver`] for a driver with a linear part, or a superposition driver: their outputs
+/// grow with the pose.
 pub fn coefficient_ranges(skin: &Skin, clips: &[Clip]) -> Result<Vec<[f64; 2]>, BoundsError> {
     let mut ranges: Vec<[f64; 2]> = (skin.coefficients.iter())
         .map(|c| [c.default.min(0.0), c.default.max(1.0)])

@@ -1,7 +1,7 @@
-//! Legal poses that use a bound up: how tight it is, and which pose to look at.
+//! Legal poses that come near a bound, to see how tight the bound is.
 //!
-//! Random poses never have all joints of a limb at the ends that add up, so the ball around them says
-//! little about the best one. These are found by search: no bound is smaller than the ball around them.
+//! Random poses hardly ever stretch all joints of a limb at once, so the ball around them says little about
+//! the best bound. The poses here are found by search: no valid bound is smaller than the ball around them.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
@@ -19,9 +19,9 @@ const ROUNDS: usize = 4;
 
 /// A legal pose that carries a point far along a direction of model space.
 ///
-/// Joint by joint, from the root on, each takes the legal matrix that carries what is below it
-/// farthest, given the others, in a few rounds: the distance rises with every step, to a maximum that
-/// need not be the largest. `limits` has every bone.
+/// In a few rounds over the joints, from the root on, each joint takes the legal matrix that carries the
+/// point farthest while the other joints stay. The distance rises with every step, to a local maximum that
+/// need not be the global one. `limits` has one entry per bone.
 ///
 /// # Panics
 /// When a limit or a bone is missing.
@@ -34,7 +34,7 @@ pub fn far_pose(
     let bones = skeleton.bones();
     let mut locals: Vec<DAffine3> = limits.iter().map(middle).collect();
     for _ in 0..ROUNDS {
-        // What each bone and those below it add, in the bone's frame.
+        // The contribution of each bone and the bones below it, in the bone's frame.
         let mut below = vec![DVec4::ZERO; bones.len()];
         for term in point {
             below[term.bone.index()] += term.p;
@@ -61,8 +61,8 @@ pub fn far_pose(
 /// Legal poses that stretch a skin out in many directions.
 ///
 /// For each direction the vertex that may reach farthest is carried along it, with every slider at the
-/// end of its range that carries it farther. `held` is what [`hold_vertices`](super::hold_vertices) makes
-/// of the same limits and ranges; with `vertices`, only those are carried.
+/// end of its range that carries it farther. `held` is the result of [`hold_vertices`](super::hold_vertices)
+/// for the same limits and ranges; with `vertices`, only those vertices are carried.
 ///
 /// # Errors
 /// [`BoundsError::Skin`] and [`BoundsError::CountMismatch`].
@@ -77,11 +77,7 @@ pub fn extreme_poses(
     let program = skin.program.to_linear(&skin.skeleton)?;
     let limits = complete_limits(skin, limits)?;
     let counted = [
-        (
-            "vertices that are held",
-            program.influences.len(),
-            held.len(),
-        ),
+        ("held vertices", program.influences.len(), held.len()),
         (
             "ranges of coefficients",
             program.corrections.len(),
@@ -102,7 +98,7 @@ pub fn extreme_poses(
         limits: &limits,
         ranges,
         program: &program,
-        // Proxies are looked at as if they moved with the middle of what is predicted.
+        // Proxy bones are taken to be in the middle of their predicted balls.
         predicted: Predicted::new(skin, &limits),
     };
     let all: Vec<usize> = match vertices {
@@ -124,7 +120,7 @@ pub fn extreme_poses(
     poses.into_iter().collect()
 }
 
-/// What poses are searched in.
+/// The inputs of a search for poses.
 struct Search<'a> {
     skin: &'a Skin,
     limits: &'a [JointLimits],
@@ -181,7 +177,7 @@ impl Search<'_> {
         Ok(pose)
     }
 
-    /// What each coefficient that moves a vertex adds to it.
+    /// The displacement that each coefficient adds to a vertex; only coefficients that move it.
     fn shapes_of(&self, vertex: usize) -> Vec<(usize, Vec<Influence>)> {
         let rows = &self.program.influences;
         let range = rows.range(vertex);

@@ -1,4 +1,4 @@
-//! What a camera cannot see: spheres against six planes.
+//! View-frustum culling: spheres against six planes.
 
 use glam::{DMat4, DVec3, DVec4};
 
@@ -7,8 +7,8 @@ use crate::mesh::Ball;
 /// The volume that a camera sees, as six planes.
 ///
 /// A point `x` is inside when `n·x + d ≥ 0` for all planes `(n, d)`, `n` of unit length. The test of a
-/// sphere is conservative: one that is near an edge of the frustum, outside, may pass; one that touches
-/// the frustum always does.
+/// sphere is conservative: a sphere outside, near an edge of the frustum, may pass; a sphere that touches the
+/// frustum always passes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frustum {
     /// Left, right, bottom, top, near, far.
@@ -59,15 +59,15 @@ impl Camera {
 }
 
 impl Frustum {
-    /// What a camera sees.
+    /// The frustum of a camera.
     pub fn of_camera(camera: &Camera) -> Self {
         Self::from_matrix(&camera.clip_from_world(), -1.0)
     }
 
-    /// The planes of a projection: `clip_from_world` takes what is seen to `−w ≤ x, y ≤ w` and
+    /// The planes of a projection: `clip_from_world` takes visible points to `−w ≤ x, y ≤ w` and
     /// `near_z · w ≤ z ≤ w`, with `near_z` −1 as in OpenGL and glTF viewers or 0 as elsewhere.
     ///
-    /// Planes at infinity (a far plane that is none) are kept as planes that hold everything.
+    /// A plane at infinity (no far plane) is kept as a plane that holds everything.
     pub fn from_matrix(clip_from_world: &DMat4, near_z: f64) -> Self {
         let row = |n: usize| clip_from_world.row(n);
         let (x, y, z, w) = (row(0), row(1), row(2), row(3));
@@ -78,13 +78,13 @@ impl Frustum {
         }
     }
 
-    /// Whether some of a ball may be seen.
+    /// Whether any part of a ball may be visible.
     pub fn may_see(&self, ball: &Ball) -> bool {
         let beyond = |plane: &DVec4| plane.truncate().dot(ball.center) + plane.w < -ball.radius;
         !self.planes.iter().any(beyond)
     }
 
-    /// The numbers of the balls of which some may be seen, rising: a crowd, culled.
+    /// The indices, rising, of the balls of which any part may be visible.
     ///
     /// Works in batches without branches, about a nanosecond per ball and plane.
     pub fn visible(&self, balls: &[Ball]) -> Vec<usize> {
@@ -138,9 +138,9 @@ mod tests {
     };
 
     proptest! {
-        /// A ball with any visible point passes: nothing that is seen is lost.
+        /// No visible ball is culled.
         #[test]
-        fn what_is_seen_passes(
+        fn a_ball_with_a_visible_point_passes(
             center in prop::array::uniform3(-20.0..20.0f64),
             radius in 0.0..3.0f64,
             toward in prop::array::uniform3(-1.0..1.0f64),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_or_beside_is_culled() {
+    fn balls_behind_or_beside_the_camera_are_culled() {
         let frustum = Frustum::of_camera(&CAMERA);
         let ball = |x: f64, y: f64, z: f64| Ball {
             center: DVec3::new(x, y, z),

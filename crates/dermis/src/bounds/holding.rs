@@ -1,10 +1,10 @@
-//! Several balls that hold the same thing, and one around many of them.
+//! Several balls that hold the same points, and one ball around many of them.
 
 use glam::DVec3;
 
 use crate::mesh::{Ball, enclosing_ball_of_balls};
 
-/// Balls each of which holds something: it lies in what they have in common.
+/// Three balls that each hold the same points, which therefore lie in their intersection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Holding(pub [Ball; 3]);
 
@@ -19,7 +19,7 @@ impl Holding {
         )
     }
 
-    /// Sums of one of these and one of those: balls of one kind add up.
+    /// Holds the sums of a point of `self` and a point of `other`: balls at the same place are added.
     pub(super) fn add(&mut self, other: &Self) {
         for (ball, other) in self.0.iter_mut().zip(&other.0) {
             ball.center += other.center;
@@ -44,7 +44,7 @@ impl Holding {
         })
     }
 
-    /// Nothing that is held is farther than this from a point.
+    /// An upper bound on the distance of the held points from a point.
     pub fn reach(&self, from: DVec3) -> f64 {
         let reach = |ball: &Ball| ball.center.distance(from) + ball.radius;
         self.0.iter().map(reach).fold(f64::INFINITY, f64::min)
@@ -64,11 +64,11 @@ impl Holding {
     }
 }
 
-/// A ball around everything that is held, as small as we can make it.
+/// A ball around the points held by all items, as small as we can make it.
 ///
-/// For a given centre the best of each item's balls is the one that reaches least far; for given
-/// choices the smallest ball around them is known. The two take turns, from the smallest balls and from
-/// the nearest ones, as long as the radius falls.
+/// For a given centre, the best of each item's balls is the one that reaches least far; for given balls, the
+/// smallest ball around them is known. The two take turns, from the smallest balls and from the nearest ones,
+/// as long as the radius falls.
 pub fn enclose(items: &[Holding]) -> Ball {
     let around = |choose: &dyn Fn(&Holding) -> Ball| {
         let chosen: Vec<Ball> = items.iter().map(choose).collect();

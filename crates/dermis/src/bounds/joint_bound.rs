@@ -1,7 +1,7 @@
-//! What a joint may do to a ball.
+//! The ball that holds a ball after a joint has moved it in any legal way.
 //!
 //! A vector `u = (x, w)` in a bone's frame, with `x` anywhere in a ball, is somewhere in another ball
-//! in the parent's frame, whatever legal matrix the joint takes.
+//! in the parent's frame, for every legal matrix of the joint.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -108,7 +108,7 @@ fn smaller(a: Ball, b: Ball) -> Ball {
     if a.radius <= b.radius { a } else { b }
 }
 
-/// Where `L (x, w)` can be for `x` in a ball: the heart of the propagation.
+/// A ball that holds `L (x, w)` for every `x` in a ball and every legal `L`: the core of the propagation.
 ///
 /// With `L = T(t) R K` and `K` symmetric with eigenvalues in `[k₀, k₁]`: `|K c − μ c| ≤ δ |c|` for
 /// their middle `μ` and half-range `δ`, and `|K (x − c)| ≤ σ ρ` for the largest of them in size. So
@@ -119,7 +119,7 @@ pub(super) fn carried(limits: &JointLimits, ball: &Ball, weight: f64) -> Ball {
     carried_by(limits, &limits.turn, ball, weight)
 }
 
-/// As [`carried`], without the limits of the turn: about the joint.
+/// As [`carried`], but for any rotation: a ball about the joint.
 pub(super) fn carried_about(limits: &JointLimits, ball: &Ball, weight: f64) -> Ball {
     carried_by(limits, &TurnLimits::Free, ball, weight)
 }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn no_limits_are_the_balls_of_the_thesis() {
+    fn free_joints_give_the_balls_of_the_thesis() {
         let limits = JointLimits {
             translation_radius: 0.25,
             scale_range: [-2.0, 2.0],

@@ -1,11 +1,11 @@
 //! Spheres that hold a skin in every legal pose.
 //!
 //! An engine that culls a character by its rest box makes it vanish when an arm reaches out of the
-//! box. A sphere that holds in every pose costs one test and no work per frame. Here it comes from
-//! what the joints may do ([`JointLimits`](crate::joint::JointLimits)): a ball around each partial sum of
-//! `G s` is carried from bone to bone to the root (\[Merry07\] §3.3.3), with as much of the joints'
-//! limits as a ball can hold. The same balls bound the distance of two points from above
-//! ([`PoseBounds::norm`], `|s|₂,∞`), where [`metric`](crate::metric) gives the mean.
+//! box. A sphere that holds in every pose costs one test and no work per frame. Here it is computed from the
+//! limits of the joints ([`JointLimits`](crate::joint::JointLimits)): a ball around each partial sum of `G s`
+//! is carried from bone to bone to the root (\[Merry07\] §3.3.3), using as much of the joints' limits as a
+//! ball can express. The same balls bound the distance of two points from above ([`PoseBounds::norm`],
+//! `|s|₂,∞`), where [`metric`](crate::metric) gives the mean.
 //!
 //! | | holds in | costs |
 //! | --- | --- | --- |
@@ -14,7 +14,7 @@
 //! | [`sampled_ball`] | the poses that are given | once |
 //! | [`BoneBoxes`] | every pose | a box per bone and frame |
 //!
-//! [`Frustum`] tests many of them against a camera.
+//! [`Frustum`] tests many spheres against a camera.
 
 mod bone_boxes;
 mod derived;
@@ -51,10 +51,10 @@ pub enum BoundsError {
     /// The skin cannot be evaluated, or is not linear.
     #[error(transparent)]
     Skin(#[from] SkinError),
-    /// It would take more memory than it may.
+    /// The job would take more memory than allowed.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
-    /// A list has another length than the skin.
+    /// A list does not have the length that the skin needs.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {
         /// What was counted.
@@ -64,7 +64,7 @@ pub enum BoundsError {
         /// How many there are.
         found: usize,
     },
-    /// A driver has no largest output.
+    /// The output of a driver has no upper limit.
     #[error(
         "coefficient {name} is driven by {driver}, whose {part} grows without bound: give its range"
     )]
@@ -76,8 +76,11 @@ pub enum BoundsError {
         /// What grows.
         part: &'static str,
     },
-    /// A range of a coefficient is no range.
-    #[error("coefficient {index}: expected a range, the smaller number first, found {found:?}")]
+    /// A coefficient's range is not finite or not in order.
+    #[error(
+        "coefficient {index}: expected a range of two finite numbers, the smaller one first, \
+         found {found:?}"
+    )]
     BadRange {
         /// Index of the coefficient.
         index: usize,

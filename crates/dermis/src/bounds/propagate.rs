@@ -12,9 +12,9 @@ use crate::skin::Influence;
 
 /// Bounds on `G s` over all legal poses.
 ///
-/// `G s = Σ_j G_j s_j` is summed up from the leaves to the root: what bone `j` and the bones below it
-/// contribute is a vector in `j`'s frame, somewhere in a ball, and the joint carries the ball to the
-/// parent's frame, where balls add up (\[Merry07\] Eq. 3.20). Weights need no ball: they only add up.
+/// `G s = Σ_j G_j s_j` is summed up from the leaves to the root: the contribution of bone `j` and the bones
+/// below it is a vector in `j`'s frame, somewhere in a ball, and the joint carries the ball to the parent's
+/// frame, where balls are added (\[Merry07\] Eq. 3.20). Weights need no ball: they only add up.
 ///
 /// One ball is not enough. An arm that swings by 60° stays in a small ball about the middle of its
 /// swing, which reaches beyond the arm's length, and in a large one about the shoulder, which does not.
@@ -72,7 +72,7 @@ impl BallTerm {
     }
 }
 
-/// What a bone and those below it add to `G s`, in the bone's frame.
+/// The contribution of a bone and the bones below it to `G s`, in the bone's frame.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     bone: usize,
@@ -102,7 +102,7 @@ impl PoseBounds {
         })
     }
 
-    /// Balls that hold `G s` in every legal pose: where a point can be, or how two can be apart.
+    /// Balls that hold `G s` in every legal pose: where a point can be, or the vector between two points.
     ///
     /// Cost: O(bones between those of `s` and the root).
     ///
@@ -112,9 +112,9 @@ impl PoseBounds {
         self.holding_of(s.iter().map(BallTerm::point))
     }
 
-    /// As [`holding`](Self::holding), of vectors of which only balls are known.
+    /// As [`holding`](Self::holding), for vectors of which only a ball around each is known.
     pub(super) fn holding_of(&self, terms: impl ExactSizeIterator<Item = BallTerm>) -> Holding {
-        // By rising bone, so that the last one has everything below it.
+        // By rising bone, so that the last part already has everything below it.
         let mut parts: Vec<Part> = Vec::with_capacity(terms.len() + 1);
         for term in terms {
             add(&mut parts, term.bone, &Holding([term.ball; 3]), term.weight);
@@ -122,7 +122,7 @@ impl PoseBounds {
         let mut total = Holding::point(DVec3::ZERO);
         while let Some(part) = parts.pop() {
             let limits = &self.limits[part.bone];
-            // Where the next joint will turn it about; a root's own place, where there is none.
+            // The point about which the parent's joint turns it; for a root, the root's own position.
             let turned_about = match self.parents[part.bone] {
                 Some(_) => DVec3::ZERO,
                 None => part.weight * limits.translation,
@@ -161,7 +161,7 @@ impl PoseBounds {
     }
 }
 
-/// What one measure of a ball counts where the other decides.
+/// Weight of the second criterion (reach or radius) when balls are compared by the first.
 ///
 /// A joint that does not turn carries a ball to a small one, and without its limits to a large one about
 /// the joint that reaches just as far: rounding, of a file's 32 bits or of a move, must not choose between
@@ -169,8 +169,8 @@ impl PoseBounds {
 /// walking man differ by 0.01%.
 const TIE: f64 = 1e-4;
 
-/// What a joint does to balls that hold: each is carried with and without the limits of its turn, and
-/// of the six results, all of which hold, three are kept.
+/// Carries balls through a joint: each one with and without the limits of the turn. All six results are
+/// valid, and three are kept.
 fn carry(limits: &JointLimits, held: &Holding, weight: f64, turned_about: DVec3) -> Holding {
     let limited = held.0.map(|ball| carried(limits, &ball, weight));
     let about = held.0.map(|ball| carried_about(limits, &ball, weight));
@@ -189,7 +189,7 @@ fn carry(limits: &JointLimits, held: &Holding, weight: f64, turned_about: DVec3)
     ])
 }
 
-/// The smallest ball around what two balls have in common, when it is smaller than both.
+/// The smallest ball around the intersection of two balls, when it is smaller than both.
 ///
 /// Where the plane of the circle in which two spheres meet lies between the centres, each ball's part
 /// beyond the plane is less than half of it, so both parts lie in the ball that has the circle for its

@@ -1,4 +1,4 @@
-//! Vertices on proxy bones: where predictions may put them.
+//! Bounds for vertices on proxy bones.
 //!
 //! `G_proxy p` is a sum of predicted motions and source bones, `Σ_ℓ D_ℓ a_ℓ + Σ_s G_s b_s`, with vectors `a_ℓ` and
 //! `b_s` that follow from `C1`, `C2` and `p`. A prediction is a motion in the frames of posed bones:
@@ -7,18 +7,19 @@
 //! D (a, w) = Σ_f w_f N_f (o w + R y, w),   y = X a + x w,   R = exp(ρ_1) exp(ρ_2) …
 //! ```
 //!
-//! So the vertex is a sum over posed bones of vectors somewhere in balls, and those are carried to the root as any
-//! others are. **Why the ball of `R y` holds.** `y` is a constant `y₀` plus, for every joint that is read, a linear and
-//! a quadratic function of its turn θ. With `|θ| ≤ α` the linear one is at most its matrix's largest stretch times α;
-//! of the quadratic one, the squares of a unit vector's components sum to 1 and the products of two are at most ½, so
-//! it is at most `α² (max |q_xx|, |q_yy|, |q_zz| + ½ (|q_yz| + |q_xz| + |q_xy|))`. Rotations keep those lengths, and
-//! `R y₀` lies in the ball of a cone ([`turned_ball`]), for angles of rotations that follow each other at most add up:
+//! So the vertex is a sum over posed bones of vectors known to lie in balls, which are carried to the root
+//! like any others. **Why the ball of `R y` holds.** `y` is a constant `y₀` plus, for every joint that is
+//! read, a linear and a quadratic function of its turn θ. With `|θ| ≤ α` the linear one is at most its
+//! matrix's largest stretch times α; of the quadratic one, the squares of a unit vector's components sum to 1
+//! and the products of two are at most ½, so it is at most
+//! `α² (max |q_xx|, |q_yy|, |q_zz| + ½ (|q_yz| + |q_xz| + |q_xy|))`. Rotations keep those lengths, and `R y₀`
+//! lies in the ball of a cone ([`turned_ball`]), for angles of rotations that follow each other at most add up:
 //! `R` turns by no more than `Σ |u| α`.
 //!
 //! **The largest turn α.** A joint turns by at most `β` in every legal pose. It is read as the vector nearest to the
-//! middle `m` of what was seen, among those that differ by whole turns. When `β + |m| ≤ π` that is the shortest one:
-//! any other is longer than `2π − β`, so farther from `m` than `2π − β − |m| ≥ β + |m|`. Otherwise it is no farther
-//! from `m` than the shortest is, `β + |m|`, so `|θ| ≤ β + 2 |m|`.
+//! middle `m` of the turns seen, among the vectors that differ by whole turns. When `β + |m| ≤ π` that is the
+//! shortest one: any other is longer than `2π − β`, so farther from `m` than `2π − β − |m| ≥ β + |m|`.
+//! Otherwise it is no farther from `m` than the shortest is, `β + |m|`, so `|θ| ≤ β + 2 |m|`.
 
 use std::f64::consts::PI;
 
@@ -35,10 +36,10 @@ use crate::rig::{
 };
 use crate::skin::{Influence, Skin};
 
-/// The proxies of a skin, with what joints may do.
+/// The proxies of a skin and the largest turns that they may read.
 pub(super) struct Predicted<'a> {
     skeleton: &'a Skeleton,
-    /// Those of the skin; one without has none, and every term is a term already.
+    /// The proxies of the skin; without any, terms stay as they are.
     proxies: Option<&'a ProxyBones>,
     /// Bones before this one are posed or derived.
     first_carrier: usize,
@@ -100,7 +101,7 @@ impl<'a> Predicted<'a> {
 
     /// Adds `D a`.
     fn add_patch(&self, patch: &PatchPredictor, a: DVec4, terms: &mut Vec<BallTerm>) {
-        // What a row of H adds to `y`, by its input.
+        // The contribution of a row of H to `y`, by its input.
         let stretched = |row: &[f64; 12]| {
             let column = |c: usize| DVec3::from_slice(&row[3 * c..3 * c + 3]);
             (0..4).map(|c| column(c) * a[c]).sum::<DVec3>()
@@ -142,7 +143,7 @@ impl<'a> Predicted<'a> {
     }
 }
 
-/// The largest turn that is read of a joint in any legal pose.
+/// The largest turn that is read from a joint in any legal pose.
 fn read_turn(joint: &JointReading, skeleton: &Skeleton, limits: &[JointLimits]) -> f64 {
     let middle = joint.middle.length();
     let most = legal_turn(joint, skeleton, limits);

@@ -1,4 +1,4 @@
-//! A ball for every vertex, and around many.
+//! A ball for every vertex, and a ball around many vertices.
 
 use glam::{DAffine3, DVec3};
 
@@ -15,15 +15,14 @@ use crate::skin::{Influence, LinearProgram, Skin};
 /// Balls that hold each vertex in every legal pose, with every coefficient in its range;
 /// [`enclose`](super::enclose) makes one ball of many.
 ///
-/// `limits` are those of all bones or of the posed ones; derived bones follow from them
-/// ([`complete_limits`]), and so does what is predicted of proxy bones. `ranges` has one range per coefficient
-/// ([`coefficient_ranges`](super::coefficient_ranges) makes them); a correction adds at most
-/// half its range times its own `|d|₂,∞` around the middle of its range.
+/// `limits` are given for all bones or for the posed ones; the limits of derived bones ([`complete_limits`])
+/// and bounds on the predictions for proxy bones follow from them. `ranges` has one range per coefficient
+/// ([`coefficient_ranges`](super::coefficient_ranges) makes them); a correction adds at most half its range
+/// times its own `|d|₂,∞` around the middle of its range.
 ///
 /// # Errors
-/// [`BoundsError::Skin`] for skins that are no sums of matrices times vectors, whose vertices these
-/// balls do not hold; [`BoundsError::CountMismatch`]; [`BoundsError::BadRange`]; and
-/// [`BoundsError::Rig`].
+/// [`BoundsError::Skin`] for skins that are not linear, whose vertices could leave these balls;
+/// [`BoundsError::CountMismatch`]; [`BoundsError::BadRange`]; and [`BoundsError::Rig`].
 pub fn hold_vertices(
     skin: &Skin,
     limits: &[JointLimits],
@@ -101,7 +100,7 @@ fn moving_parts(program: &LinearProgram, ranges: &[[f64; 2]]) -> Vec<Vec<(f64, V
     moving
 }
 
-/// The smallest ball around all vertices in all of some poses; every kind of skin.
+/// The smallest ball around all vertices in all given poses, for every kind of skin.
 ///
 /// # Errors
 /// [`BoundsError::Skin`] when a pose does not belong to the skin.
@@ -115,7 +114,7 @@ pub fn sampled_ball(
         Some(vertices) => vertices.iter().map(|&v| positions[v as usize]).collect(),
     };
     let count = vertices.map_or(skin.vertex_count(), <[u32]>::len);
-    // Pose by pose, and in one list.
+    // Positions are held twice: in a list per pose and in one list of all.
     let factors = [poses.len(), count, 2 * size_of::<DVec3>()].map(|n| n as u64);
     let what = || format!("{count} vertices in {} poses", poses.len());
     check_memory(&factors, what, "use fewer poses")?;
@@ -127,9 +126,9 @@ pub fn sampled_ball(
     Ok(enclosing_ball(&points))
 }
 
-/// A ball in another space: where an instance stands, or a node.
+/// A ball moved by a matrix, such as that of an instance or a node.
 ///
-/// A matrix that stretches unevenly makes an ellipsoid of a ball; the result holds it.
+/// A matrix that stretches unevenly makes an ellipsoid of the ball; the result is a ball around it.
 pub fn moved_ball(ball: &Ball, matrix: &DAffine3) -> Ball {
     Ball {
         center: matrix.transform_point3(ball.center),

@@ -1,4 +1,4 @@
-//! What the numbers of a comparison say, in sentences.
+//! Conclusions from the numbers of a comparison, in sentences.
 
 use super::{Compared, Comparison, ComparisonRow, Playback};
 
@@ -10,7 +10,8 @@ const OVERFIT: f64 = 1.5;
 const NEARLY_AS_GOOD: f64 = 1.1;
 
 impl Comparison {
-    /// What the numbers say, a sentence each. Times have no part in it, so it is the same each time.
+    /// Conclusions from the numbers, a sentence each. Times are not used, so the sentences are the same in
+    /// every run.
     pub fn advice(&self) -> Vec<String> {
         let rows: Vec<Entry<'_>> = self.compared().collect();
         let error = |c: &Compared| c.tested().e_rms;
@@ -44,7 +45,7 @@ type Entry<'a> = (&'a ComparisonRow, &'a Compared);
 fn lowest(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> String {
     let where_ = match best.report.held_out {
         Some(_) => "on the held-out examples",
-        None => "on the examples themselves, of which none was held out",
+        None => "on the examples that it was fitted to, because none were held out",
     };
     let worst = rows
         .iter()
@@ -83,7 +84,7 @@ fn cheaper(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<S
     })
 }
 
-/// Held-out examples seldom turn the whole character, so they do not tell on a method that cannot.
+/// Held-out examples seldom turn the whole character, so they do not show that a method cannot turn.
 fn fragile(row: &ComparisonRow, rows: &[Entry<'_>]) -> Option<String> {
     if row.method.turns_with_the_character() {
         return None;
@@ -94,7 +95,7 @@ fn fragile(row: &ComparisonRow, rows: &[Entry<'_>]) -> Option<String> {
         .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms));
     let instead = safe.map_or(String::new(), |(other, c)| {
         format!(
-            "; of the others {} is best, with {} and {:.0} bytes per vertex",
+            "; of the methods that do not, {} is best, with E_RMS {} and {:.0} bytes per vertex",
             other.title,
             short(c.tested().e_rms),
             c.report.cost.bytes_per_vertex
@@ -111,7 +112,7 @@ fn overfitting(rows: &[Entry<'_>]) -> Option<String> {
         .filter(|(_, c)| c.overfits())
         .map(|(row, c)| {
             format!(
-                "{} ({} on what it was fitted to, {} on what it was not)",
+                "{} (E_RMS {} on the examples that it was fitted to, {} on the others)",
                 row.title,
                 short(c.trained().e_rms),
                 short(c.tested().e_rms)
@@ -119,12 +120,12 @@ fn overfitting(rows: &[Entry<'_>]) -> Option<String> {
         })
         .collect();
     let remedy = match found.len() == rows.len() {
-        true => "the examples are too few, or those held out are unlike the others",
+        true => "there are too few examples, or the held-out ones are unlike the others",
         false => "more examples, fewer influences or more smoothing would help",
     };
     (!found.is_empty()).then(|| {
         format!(
-            "Much worse on held-out examples than on those fitted to: {}; {remedy}.",
+            "Much worse on held-out examples than on the examples fitted to: {}; {remedy}.",
             found.join(", ")
         )
     })
@@ -138,7 +139,7 @@ fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<
     let (other, c) = exact
         .iter()
         .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))?;
-    // Players cannot compute bones and weights that follow from others: they play what was baked.
+    // Players cannot compute bones and weights from other bones: they play the baked clips.
     let program = &c.report.skin.pose_program;
     let baked = match (program.placed_bone_count(), program.drivers.is_empty()) {
         (0, true) => "",
@@ -156,8 +157,8 @@ fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<
         ));
     }
     Some(format!(
-        "Of those that play in stock glTF players as they are, {} is best, with {}{baked}; of {} \
-         players show an approximation, with {}{}.",
+        "Of the methods that stock glTF players show exactly, {} is best, with E_RMS {}{baked}; of {} \
+         they show an approximation, with E_RMS {}{}.",
         other.title,
         short(c.tested().e_rms),
         row.title,
@@ -169,18 +170,18 @@ fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<
     ))
 }
 
-/// Nothing here helps when even the best is hardly better than no blending at all.
+/// A warning when even the best method is hardly better than no blending at all.
 fn hopeless(best: &Compared) -> Option<String> {
     let percent = best.tested().enveloping_error_percent?;
     (percent > 90.0 && best.tested().e_rms > ROUNDING).then(|| {
         format!(
-            "Even the best is hardly better than following one bone rigidly (EE {percent:.0}%): \
+            "Even the best is hardly better than every vertex following one bone rigidly (EE {percent:.0}%): \
              the shape depends on more than these bones, or the poses do not belong to the meshes."
         )
     })
 }
 
-/// Three decimals, or the order of magnitude where those would say only zero.
+/// Three decimals, or the order of magnitude where three decimals would all be zero.
 fn short(value: f64) -> String {
     match value != 0.0 && value < 5e-4 {
         true => format!("{value:.0e}"),
@@ -196,7 +197,7 @@ fn capitalized(text: &str) -> String {
 }
 
 impl Compared {
-    /// True when the error on unseen examples is much larger than on those that the fit saw.
+    /// True when the error on held-out examples is much larger than on the training examples.
     fn overfits(&self) -> bool {
         let (seen, unseen) = (self.trained().e_rms, self.tested().e_rms);
         unseen > ROUNDING && unseen > OVERFIT * seen
@@ -215,7 +216,7 @@ mod tests {
     use crate::run::timing::TimingOptions;
     use crate::synth::{TubeOptions, tube};
 
-    /// Rows with errors on training and held-out examples, and bytes per vertex, as wished for.
+    /// Rows with the given errors on training and held-out examples, and bytes per vertex.
     fn rows(wishes: &[(&str, [f64; 2], f64)]) -> Comparison {
         let set = tube(&TubeOptions {
             ring_count: 4,
@@ -281,14 +282,14 @@ mod tests {
     }
 
     #[test]
-    fn learning_by_heart_is_named() {
+    fn overfitting_methods_are_named() {
         let one = rows(&[
             ("ssd", [2.0, 2.1], 30.0),
             ("animation-space", [0.5, 1.9], 66.0),
         ]);
         let parts = [
             "Much worse",
-            "animation space (0.500",
+            "animation space (E_RMS 0.500",
             "1.900",
             "more examples",
         ];
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_that_cannot_turn_comes_with_a_warning() {
+    fn a_best_method_that_cannot_turn_the_character_comes_with_a_warning() {
         let found = rows(&[("ssd", [2.0, 2.1], 30.0), ("mwe", [0.9, 1.0], 200.0)]);
         let advice = found.advice();
         assert!(

@@ -1,12 +1,12 @@
-//! Ways to make a mesh animation smaller, on one animation and at the same data per frame.
+//! Methods that make a mesh animation smaller, compared on one animation and at the same data per frame.
 //!
-//! All models get twelve numbers per bone and frame; what differs is how much each vertex stores, who
-//! can play the result, and the error. Nothing is held out: an animation is compressed, not learnt
+//! All models get twelve numbers per bone and frame; they differ in how much each vertex stores, in which
+//! players can play the result, and in the error. Nothing is held out: an animation is compressed, not learnt
 //! from.
 
 use std::time::Instant;
 
-use super::{Named, Playback};
+use super::{NamedProgress, Playback};
 use crate::compare::{
     ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
 };
@@ -34,7 +34,7 @@ impl Default for DecompositionOptions {
     }
 }
 
-/// What one way makes of an animation.
+/// The result of one method for an animation.
 #[derive(Debug, Clone)]
 pub enum Decomposed {
     /// A skin, and its pose in every frame.
@@ -46,7 +46,7 @@ pub enum Decomposed {
 type Solve<'a> =
     dyn Fn(&MeshAnimation, &ComparatorOptions, &dyn Progress) -> Result<Decomposed, FitError> + 'a;
 
-/// One way to decompose an animation.
+/// One method to decompose an animation.
 pub struct Decomposer<'a> {
     key: &'static str,
     title: &'static str,
@@ -54,7 +54,7 @@ pub struct Decomposer<'a> {
 }
 
 impl<'a> Decomposer<'a> {
-    /// A way that finds bones and weights.
+    /// A method that finds bones and weights.
     pub fn skin(
         key: &'static str,
         title: &'static str,
@@ -77,7 +77,7 @@ impl<'a> Decomposer<'a> {
         }
     }
 
-    /// A way that finds sums of shapes.
+    /// A method that finds sums of shapes.
     pub fn shapes(
         key: &'static str,
         title: &'static str,
@@ -100,7 +100,7 @@ impl<'a> Decomposer<'a> {
         }
     }
 
-    /// Every way that there is, skins first.
+    /// Every method, skins first.
     pub fn all() -> Vec<Decomposer<'static>> {
         vec![
             Decomposer::skin("decomposition", "skinning decomposition", decompose_affine),
@@ -162,7 +162,7 @@ fn decompose_with(
     decompose(animation, &options, progress)
 }
 
-/// The way that no other can beat at the same data per frame.
+/// Key of the method that has the smallest possible error for its data per frame.
 const TRUNCATED_SVD: &str = "svd";
 
 /// Sizes and errors of one model.
@@ -178,7 +178,7 @@ pub struct ModelNumbers {
     pub seconds: f64,
 }
 
-/// What is known about one way after a comparison.
+/// The results of one method.
 #[derive(Debug, Clone)]
 pub struct DecomposedNumbers {
     /// The model itself.
@@ -188,13 +188,13 @@ pub struct DecomposedNumbers {
     /// The same with EigenSkin corrections, when it is a skin and they were asked for; the seconds are
     /// those of the corrections alone.
     pub with_eigen_skin: Option<ModelNumbers>,
-    /// What stock players make of it; `None` when nobody plays it.
+    /// How stock players show it; `None` when they cannot.
     pub playback: Option<Playback>,
     /// `E_RMS` of every frame alone.
     pub frame_errors: Vec<f64>,
 }
 
-/// One way's row.
+/// The row of one method.
 #[derive(Debug, Clone)]
 pub struct DecompositionRow {
     /// Its name in tables and files.
@@ -205,19 +205,19 @@ pub struct DecompositionRow {
     pub outcome: Result<DecomposedNumbers, FitError>,
 }
 
-/// All rows, in the order of the ways.
+/// All rows, in the order of the methods.
 #[derive(Debug, Clone)]
 pub struct DecompositionComparison {
     /// Bones of every model.
     pub bone_count: usize,
-    /// One per way.
+    /// One per method.
     pub rows: Vec<DecompositionRow>,
     /// `E_RMS` of the truncated SVD with four terms per bone, which no model of so many bones can be
-    /// below; `None` when it was not among the ways.
+    /// below; `None` when it was not among the methods.
     pub bound: Option<f64>,
 }
 
-/// Decomposes an animation in every way and measures what comes out.
+/// Decomposes an animation by every method and measures the results.
 ///
 /// ```
 /// use dermis::compare::{Decomposer, DecompositionOptions, compare_decompositions};
@@ -236,7 +236,7 @@ pub struct DecompositionComparison {
 /// ```
 ///
 /// # Errors
-/// [`FitError::BadOption`] and [`FitError::Stopped`]. A way that fails is no error: see
+/// [`FitError::BadOption`] and [`FitError::Stopped`]. A method that fails is no error: see
 /// [`DecompositionRow::outcome`].
 pub fn compare_decompositions(
     animation: &MeshAnimation,
@@ -247,7 +247,7 @@ pub fn compare_decompositions(
     options.size.check_for(animation)?;
     let mut rows = Vec::with_capacity(decomposers.len());
     for decomposer in decomposers {
-        let progress = Named {
+        let progress = NamedProgress {
             progress,
             name: decomposer.key,
         };
@@ -366,7 +366,7 @@ const ROUNDING: f64 = 1e-3;
 const AS_GOOD: f64 = 1.05;
 
 impl DecompositionComparison {
-    /// Ways that have numbers.
+    /// Methods that have numbers.
     pub fn decomposed(&self) -> impl Iterator<Item = (&DecompositionRow, &DecomposedNumbers)> {
         self.rows
             .iter()
@@ -382,7 +382,7 @@ impl DecompositionComparison {
         }
     }
 
-    /// What the numbers say, in sentences.
+    /// Conclusions from the numbers, in sentences.
     pub fn advice(&self) -> Vec<String> {
         let mut advice = Vec::new();
         let skins = || {
@@ -437,7 +437,7 @@ impl DecompositionComparison {
             }
             if !self.keeps_the_bound(row) {
                 advice.push(format!(
-                    "{} is below the error that its rank allows: its numbers cannot be trusted.",
+                    "{} reports an error below the least possible for its number of bones: do not trust its numbers.",
                     row.key
                 ));
             }
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_fails_keeps_its_row_and_bad_options_are_an_error() {
+    fn a_method_that_fails_keeps_its_row_and_bad_options_are_an_error() {
         let flag = small_flag();
         let broken = Decomposer::skin("broken", "a way that fails", |_, _, _| {
             Err(FitError::NothingToFit {

@@ -2,9 +2,9 @@
 //!
 //! The paper subtracts each new direction from every column of `A` (deflation). Here `A` stays as
 //! it is: a direction `m` that is orthogonal to the basis has `mᵀ Aᵢ = mᵀ A`, so one reading pass gives
-//! the new row of `C`, the squared length of what is left of a column falls by the square of its
+//! the new row of `C`, the squared length of the remainder of a column falls by the square of its
 //! entry there, and only the column that is chosen is ever deflated. That halves the memory traffic,
-//! which is what the time goes into. Lengths that have fallen to rounding are computed anew, so the
+//! which takes most of the time. Lengths that have fallen to rounding are computed anew, so the
 //! stop rule holds down to the last digits.
 
 use faer::linalg::matmul::matmul;
@@ -22,7 +22,7 @@ const COLUMNS: usize = 64;
 const TAKEN: usize = 32;
 /// A squared length that has fallen to this share is computed anew: half of its digits are left.
 const FALLEN: f64 = 1e-8;
-/// What is left of a column below this share of its length is rounding.
+/// A remainder below this share of the column's length is rounding.
 const NOTHING: f64 = 1e-14;
 
 /// Grows a basis by one of the strategies that take columns; see [`Reduction`].
@@ -93,7 +93,7 @@ impl<'a> Growing<'a> {
         self.left.iter().sum()
     }
 
-    /// The longest column of what is left, the first of several.
+    /// The column with the longest remainder, the first of equal ones.
     fn longest(&self) -> Option<usize> {
         let mut best: Option<usize> = None;
         for (j, &left) in self.left.iter().enumerate() {
@@ -110,7 +110,7 @@ impl<'a> Growing<'a> {
         MatRef::from_column_major_slice(&self.basis, rows, self.basis.len() / rows)
     }
 
-    /// Takes out of a vector what the basis spans.
+    /// Removes from a vector the part that the basis spans.
     fn project_out(&self, vector: &mut Mat<f64>) {
         let basis = self.basis();
         let spanned = basis.transpose() * &*vector;
@@ -124,10 +124,10 @@ impl<'a> Growing<'a> {
         );
     }
 
-    /// The unit vector along what is left of a column; `None` when that is rounding.
+    /// The unit vector along the remainder of a column; `None` when that is rounding.
     ///
-    /// Taking out the basis twice is the paper's stabilisation (its line 5): what the first time
-    /// leaves of the basis by rounding, the second removes.
+    /// Taking out the basis twice is the paper's stabilisation (its line 5): the second time removes what
+    /// rounding left the first time.
     fn direction_of(&self, column: usize) -> Option<Vec<f64>> {
         let mut vector = self.trajectories.subcols(column, 1).to_owned();
         self.project_out(&mut vector);
@@ -138,7 +138,7 @@ impl<'a> Growing<'a> {
         normalized(vector)
     }
 
-    /// `A Aᵀ m` of what is left, as a unit vector; `m` itself if nothing comes of it.
+    /// `A Aᵀ m` of the remainder of `A`, as a unit vector; `m` itself if the result is zero.
     fn powered(&self, direction: &[f64]) -> Vec<f64> {
         let rows = self.trajectories.nrows();
         let column = MatRef::from_column_major_slice(direction, rows, 1);

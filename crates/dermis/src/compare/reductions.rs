@@ -19,12 +19,11 @@ pub enum Reduction {
     /// Eigenvectors of `A Aᵀ` or `Aᵀ A`, whichever is smaller: what [`decompose`](crate::fit::decompose()) does. The
     /// smallest basis, and the fastest way to it while frames or vertices number in the hundreds.
     Gram,
-    /// The column that is longest after what the basis spans is taken out of it (\[Kavan10\]
-    /// Algorithm 1).
+    /// The column whose part outside the basis is longest (\[Kavan10\] Algorithm 1).
     MaxNorm,
-    /// The columns one after the other, as they come.
+    /// The columns one after the other, in the given order.
     GramSchmidt,
-    /// The longest column, multiplied so many times by `A Aᵀ` of what is left: 1 or 2 in the paper.
+    /// The longest column, multiplied this many times by `A Aᵀ` of the remainder: 1 or 2 in the paper.
     PowerMethod(usize),
     /// Left singular vectors, found without squaring.
     Svd,

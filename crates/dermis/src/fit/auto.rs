@@ -1,14 +1,15 @@
-//! Chooses a way to fit by what it does on examples that it has not seen.
+//! Chooses a fitting method by its error on examples that were held out (kept from the fit and used only to
+//! test it).
 //!
 //! Every method is tried with a few numbers of influences, fitted without the held-out examples and
 //! measured on them: error on examples that a fit has seen always favours the model with the most
-//! unknowns. What is measured is what the player of the result will show: a stock engine shows only a
+//! unknowns. The measured error is that of what the player will show: a stock engine shows only a
 //! stand-in of some skins, which may be worse than a plain skin, and holds only so many joints and morph
 //! targets. The smallest skin within five per cent of the lowest error wins; with an error to reach, the
 //! smallest that reaches it.
 //!
-//! The error of the winner is the least of many, and so a little lower than what the winner would
-//! do on yet other poses. Whoever wants that number too holds examples out of the whole choice.
+//! The error of the winner is the least of many, and so a little lower than its error on yet other poses. To
+//! measure that error too, hold examples out of the whole choice.
 
 use std::time::Instant;
 
@@ -20,20 +21,20 @@ use crate::measure::{Cost, Measures};
 use crate::progress::Progress;
 use crate::skin::{Skin, VertexProgram};
 
-/// How much larger than the lowest an error may be for a smaller skin to be preferred: a difference that
-/// nobody sees and that other examples might turn round.
+/// How much larger than the lowest an error may be for a smaller skin to be preferred: a difference that is
+/// invisible, and that other examples might reverse.
 const AS_GOOD: f64 = 1.05;
 
 /// Joints of one skin that stock engines hold: the least among current ones, that of Bevy.
 const MOST_JOINTS: usize = 256;
 
-/// Errors below this `E_RMS` are rounding, and all as good as each other.
+/// Errors below this `E_RMS` are rounding, and count as equal.
 const ROUNDING: f64 = 1e-3;
 
-/// Splits that hold nothing out leave this many examples or more to [`Split::EveryNth`].
+/// From this many examples on, a split that holds nothing out is replaced by [`Split::EveryNth`].
 const FEW_EXAMPLES: usize = 8;
 
-/// What a choice may cost, and what it must reach.
+/// Limits of the cost of the chosen skin, and the error to reach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
     /// Most bones that may move one vertex; at least 1, default 4. Powers of two below are tried too.
@@ -97,8 +98,8 @@ impl Budget {
 
     /// The numbers of influences to try: 2, 4, 8 and so on below the limit, and the limit.
     ///
-    /// One alone is rigid, which the enveloping error already tells, so it is tried only when no
-    /// more are allowed.
+    /// A single influence is rigid, which is what the enveloping error compares with, so it is tried only
+    /// when no more are allowed.
     fn influence_counts(&self) -> Vec<usize> {
         let powers = std::iter::successors(Some(2), |k: &usize| k.checked_mul(2));
         powers
@@ -117,17 +118,17 @@ pub struct Candidate {
     pub outcome: Result<Tried, FitError>,
 }
 
-/// What a candidate did.
+/// The results of a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
-    /// What the player shows, on examples that the skins had not seen: what decides.
+    /// Errors of what the player shows, on held-out examples: these decide the choice.
     pub held_out: Measures,
     /// The models themselves on those examples.
     pub model_held_out: Measures,
     /// Of the first skin.
     pub cost: Cost,
-    /// Bytes of the first skin for each vertex, with what all vertices share: drivers and what places
-    /// proxy bones.
+    /// Bytes of the first skin for each vertex, with its share of the data that all vertices use: drivers and
+    /// the data that place proxy bones.
     pub whole_bytes_per_vertex: f64,
     /// Seconds for all its fits.
     pub seconds: f64,
@@ -160,7 +161,7 @@ pub enum Obstacle {
     },
 }
 
-/// What was chosen, and from what.
+/// The chosen method, and all candidates.
 #[derive(Debug, Clone)]
 pub struct Choice {
     /// Everything that was tried, method by method in the order given, fewest influences first.
@@ -181,7 +182,7 @@ impl Choice {
         &self.candidates[self.chosen].method
     }
 
-    /// What the chosen method did.
+    /// The results of the chosen method.
     pub fn tried(&self) -> &Tried {
         let outcome = self.candidates[self.chosen].outcome.as_ref();
         outcome.expect("only what could be fitted is chosen")
@@ -192,7 +193,7 @@ impl Choice {
 ///
 /// Methods come simplest first, as [`Method::candidates`] gives them. A split that holds nothing out is
 /// replaced: every fourth example is then held out, or each in turn when there are fewer than eight.
-/// A method that cannot be fitted is passed over and its reason kept.
+/// A method that cannot be fitted is skipped, and the reason kept.
 ///
 /// Cost: as many fits as methods × influence counts × folds. The choice does not depend on times.
 ///
@@ -281,7 +282,7 @@ fn judge(
     })
 }
 
-/// What of a skin stock engines have no room for.
+/// The limit of stock engines that a skin exceeds.
 fn engine_obstacle(skin: &Skin, budget: &Budget) -> Result<Option<Obstacle>, FitError> {
     let is_exact = budget.plain_exact && matches!(skin.program, VertexProgram::Linear(_));
     let joints = match is_exact {
@@ -304,7 +305,7 @@ fn engine_obstacle(skin: &Skin, budget: &Budget) -> Result<Option<Obstacle>, Fit
     })
 }
 
-/// The split asked for, or one that holds something out.
+/// The given split, or one that holds something out.
 fn testing_split(set: &ExampleSet, asked: &Split) -> Result<Split, FitError> {
     let folds = set.folds(asked)?;
     if folds.iter().any(|fold| !fold.held_out.is_empty()) {
@@ -321,7 +322,7 @@ fn testing_split(set: &ExampleSet, asked: &Split) -> Result<Split, FitError> {
     }
 }
 
-/// Number of the best candidate, and whether it reaches the target.
+/// Index of the best candidate, and whether it reaches the target.
 fn choose(candidates: &[Candidate], budget: &Budget) -> Result<(usize, bool), FitError> {
     let tried = |number: usize| candidates[number].outcome.as_ref().ok();
     let fitted = || (0..candidates.len()).filter_map(|n| Some((n, tried(n)?)));
@@ -355,7 +356,7 @@ fn choose(candidates: &[Candidate], budget: &Budget) -> Result<(usize, bool), Fi
     Ok((*chosen, target.is_some() || budget.target_error.is_none()))
 }
 
-/// Which limit nothing that was tried keeps to.
+/// The error that names the limit that every candidate exceeds.
 fn nothing_left<'a>(tried: impl Iterator<Item = &'a Tried> + Clone) -> FitError {
     let too_large = |t: &&Tried| t.obstacle == Some(Obstacle::Size);
     if tried.clone().any(|t| too_large(&t)) {

@@ -21,20 +21,20 @@ pub struct InfluenceSets {
 /// Where the influence sets of a fit come from.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum InfluenceChoice {
-    /// From the examples: bones that move like the vertex or its neighbours do.
+    /// From the examples: bones that move like the vertex or its neighbours.
     #[default]
     Automatic,
-    /// As given: painted, or taken from an existing skin. Used as they are, however many.
+    /// As given: painted, or taken from an existing skin. Used unchanged, with any number of bones.
     Given(InfluenceSets),
 }
 
 /// How many edges away a vertex looks for bones to fill its set with.
 ///
-/// Not sensitive: with ranking by spread weights alone, 1 and 6 rings gave a held-out EE of 5.05%
-/// and 5.02% on a hand. Filling at all takes a tube from 6.34% to 6.24%.
+/// Not sensitive: with ranking by spread weights alone, 1 and 6 rings gave an EE (enveloping error) on
+/// held-out examples of 5.05% and 5.02% on a hand. Filling at all takes a tube from 6.34% to 6.24%.
 const FILL_RINGS: usize = 3;
 
-/// What a neighbour's weight counts for, per edge of distance.
+/// Factor of a neighbour's weight per edge of distance.
 const FILL_FADE: f64 = 0.5;
 
 /// How far a bone reaches beyond its core, as a share of the longest side of the rest box.
@@ -43,10 +43,10 @@ const FILL_FADE: f64 = 0.5;
 const REACH: f64 = 0.07;
 
 impl InfluenceSets {
-    /// Fails when the matrices of all different sets would not fit into memory.
+    /// Returns an error when the matrices of all different sets would not fit into memory.
     ///
     /// Fits make some of them for each set, four rows and columns per bone, and some of four columns per bone that have
-    /// a row for each example; `examples` is 0 where none have.
+    /// a row for each example; `examples` is 0 for fits without such matrices.
     pub(super) fn check_memory(&self, examples: usize) -> Result<(), FitError> {
         let distinct: HashSet<&[BoneId]> = self.rows.iter().collect();
         let numbers = |bones: &&[BoneId]| {
@@ -82,7 +82,7 @@ impl InfluenceSets {
             row.sort_unstable();
             row.dedup();
             match row.last() {
-                None => return Err(bad(format!("vertex {vertex} may use no bone"))),
+                None => return Err(bad(format!("vertex {vertex} has no bone that it may use"))),
                 Some(bone) if bone.index() >= bone_count => {
                     return Err(bad(format!(
                         "vertex {vertex} may use bone {}, but there are only {bone_count} bones",
@@ -109,7 +109,7 @@ impl InfluenceSets {
         }
     }
 
-    /// The bones with more than a share of weight at each vertex, the heaviest in any case.
+    /// The bones with more than a share of the weight of each vertex, and always the heaviest.
     ///
     /// # Errors
     /// As [`InfluenceSets::new`]: a vertex without weights, or a bone that does not exist.
@@ -135,8 +135,8 @@ impl InfluenceSets {
     ///
     /// A vertex may use the bones that linear blend skinning gives it: its weights, none negative,
     /// keep distant bones that happen to move alike out. Where these are fewer than allowed, the
-    /// bones that its neighbours use fill the set, the nearest and heaviest first, so that the
-    /// sets of neighbours overlap and no bone's reach ends in a step.
+    /// bones that its neighbours use fill the set, the nearest and heaviest first, so that the sets of
+    /// neighbours overlap and the influence of a bone does not end abruptly.
     ///
     /// # Errors
     /// As [`fit_ssd`].
@@ -154,8 +154,8 @@ impl InfluenceSets {
     /// The recipes for automatic sets: as [`InfluenceSets::automatic`], and the bones whose core
     /// lies near along the surface.
     ///
-    /// Which is better shows only on poses that were held out: with a true skeleton the weights
-    /// know best, with bones that were found from the meshes nearness does.
+    /// Only poses that are held out (kept from the fit) show which is better: with a true skeleton the
+    /// weights are, with bones found from the meshes nearness is.
     pub(super) fn automatic_recipes(
         set: &ExampleSet,
         training: &[usize],
@@ -194,7 +194,7 @@ impl InfluenceSets {
     }
 
     /// The sets joined with those of vertices up to `rings` edges away, at most `max_influences`
-    /// bones each: a vertex's own in any case, then the nearest and most common.
+    /// bones each: always the vertex's own, then the nearest and most common.
     pub fn grown(&self, topology: &Topology, rings: usize, max_influences: usize) -> Self {
         let own: Scores = self
             .rows
@@ -252,7 +252,7 @@ fn bad(problem: String) -> FitError {
     }
 }
 
-/// How much each vertex wants each bone.
+/// A score of each bone for each vertex.
 type Scores = Vec<Vec<(BoneId, f64)>>;
 
 /// Scores that reach `rings` edges far: each vertex's own, and the mean of its neighbours' faded.
@@ -272,7 +272,7 @@ fn spread(topology: &Topology, own: Scores, rings: usize) -> Scores {
     scores
 }
 
-/// A vertex's own bones first, then what was spread to it, the highest score first.
+/// A vertex's own bones first, then those spread to it, the highest score first.
 fn joined(
     own: &Scores,
     spread: &Scores,

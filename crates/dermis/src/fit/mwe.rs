@@ -1,23 +1,23 @@
 //! Multi-weight enveloping from examples: twelve weights per influence.
 //!
 //! \[Wang02\] give every entry of a bone's matrix `N_j = G_j Ĝ_j⁻¹` a weight of its own,
-//! `v_i = Σ_j (W_ij ∘ N_j) v̂_i`. Row `r` of the result hangs on row `r` of the matrices alone, so a
+//! `v_i = Σ_j (W_ij ∘ N_j) v̂_i`. Row `r` of the result depends on row `r` of the matrices alone, so a
 //! vertex is three least-squares problems, each linear in `4n` numbers for `n` bones. Entries of
 //! rotations depend on each other, and no joint has twelve freedoms: the problems are badly
-//! conditioned. As in the paper, a principal component analysis of the training palette leaves out
-//! what the poses do not show, and ridge regression holds back what they hardly show.
+//! conditioned. As in the paper, a principal component analysis of the training palette removes directions
+//! that do not vary over the poses, and ridge regression damps those that hardly vary.
 //!
 //! With `y_jc = w_j,rc v̂_c` (and `v̂_4 = 1`) the unknowns of a row are the coefficients of the
 //! palette's entries themselves. Vertices with the same bones then share their regressors, and with
-//! them one analysis and one inverse. It also says what the model is: animation space with another
-//! vector for each coordinate, which is why turning the whole character does not turn the result.
+//! them one analysis and one inverse. It also shows that the model is animation space with a separate vector
+//! for each coordinate, which is why turning the whole character does not turn the result.
 //!
-//! Choices of ours:
+//! Our own choices:
 //!
-//! - Lengths are divided by the longest side of the rest box. The box is *not* centred: moving the
-//!   origin is no change of weights, because there is no constant term but through the matrices'
-//!   last column. Scale is undone exactly.
-//! - An entry whose rest coordinate is 0 moves nothing, whatever its weight; it keeps the prior's.
+//! - Lengths are divided by the longest side of the rest box. The box is *not* centred: weights cannot make
+//!   up for a moved origin, because the only constant term is the matrices' last column. Scale is undone
+//!   exactly.
+//! - An entry whose rest coordinate is 0 moves nothing with any weight; it keeps the prior's weight.
 //! - The mean of the entries is always kept beside the principal components of what varies.
 
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ const NO_LEVER: f64 = 1e-4;
 
 /// Fits twelve weights per influence to the examples numbered in `training`.
 ///
-/// Fewer examples than unknowns are no error: what they leave open stays with the prior.
+/// Fewer examples than unknowns are no error: numbers that they do not determine stay at the prior.
 ///
 /// Cost: O(S·(K·m² + m³) + V·K·m) for S distinct influence sets, K examples, V vertices and m = 4
 /// times the bones of a vertex. The result is the same on any number of threads.
@@ -217,7 +217,7 @@ impl<'a> Problem<'a> {
         self.set.rest().positions()[i] / self.unit
     }
 
-    /// Every set that occurs once, and the number of each vertex's.
+    /// The distinct sets, and the index of each vertex's set.
     fn distinct_sets(&self, sets: &InfluenceSets) -> (Vec<SharedSet>, Vec<usize>) {
         let mut numbers = BTreeMap::new();
         let mut distinct = Vec::new();

@@ -1,9 +1,9 @@
-//! What stock engines show of a skin that they cannot hold: its best linear blend stand-in.
+//! The stand-in that stock engines show for a skin that they do not support: the best linear blend skin.
 //!
-//! The skin itself makes the targets: its own positions in the poses that matter are fitted by linear
-//! blending over the bones that each vertex already has, rest positions included. Animation space
-//! can keep the girth of a twisted limb and linear blending cannot, so the stand-in is no better than
-//! linear blending ever is; [`exact_ssd`](super::exact_ssd) is exact, for more influences.
+//! The stand-in is fitted to the skin's own positions in the relevant poses, by linear blending over the
+//! bones that each vertex already has; rest positions are fitted too. Animation space can keep the girth of a
+//! twisted limb and linear blending cannot, so the stand-in is no better than any linear blend skin;
+//! [`exact_ssd`](super::exact_ssd) is exact, for more influences.
 
 use glam::{DAffine3, DQuat, DVec3};
 
@@ -20,11 +20,11 @@ use crate::skin::{Skin, SsdProgram, VertexProgram};
 /// the error, the next three 0.7%, and twelve more 0.05%.
 const REST_ROUNDS: usize = 4;
 
-/// Most poses that are fitted; of more, so many are taken at even steps. A stand-in has at most four
+/// Most poses that are fitted, evenly spaced among those given. A stand-in has at most four
 /// weights and three coordinates per vertex, which far fewer poses determine.
 const MOST_POSES: usize = 96;
 
-/// Poses that stand for a motion when none is given.
+/// How many poses are made up when none are given.
 const MADE_UP_POSES: usize = 24;
 
 /// The linear blend stand-in of a skin.
@@ -41,13 +41,13 @@ pub struct PlainFallback {
 
 /// Fits the linear blend skin that stock engines show in place of another skin.
 ///
-/// `poses` are those that it shall do well in, such as the frames of the clips in the same file;
-/// without any, the rest pose and a fixed set of joint turns stand in. Each vertex keeps to the
-/// bones that it has. Linear blend skins that have no more influences than allowed, and dual
-/// quaternion skins, whose weights are linear blend weights already, are only measured.
+/// `poses` are the poses to fit, such as the frames of the clips in the same file; without any, the rest pose
+/// and a fixed set of joint turns are used. Each vertex keeps to the bones that it has. Linear blend skins
+/// that have no more influences than allowed, and dual quaternion skins, whose weights are linear blend
+/// weights already, are only measured.
 ///
-/// The stand-in has no corrections: they act with the coefficients of each pose, and are fitted as
-/// everything else is.
+/// The stand-in has no corrections: the skin's corrections act with the coefficients of each pose, and the
+/// stand-in is fitted to the result.
 ///
 /// ```
 /// use dermis::fit::plain_fallback;
@@ -59,7 +59,7 @@ pub struct PlainFallback {
 /// let skin = tube.truth.to_linear()?;
 /// let poses: Vec<_> = tube.examples.examples().iter().map(|e| e.pose.clone()).collect();
 /// let plain = plain_fallback(&skin, &poses, 4, &Silent)?;
-/// assert!(plain.max_error < 1e-6, "it was a linear blend skin all along");
+/// assert!(plain.max_error < 1e-6, "the skin is a linear blend skin");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -121,14 +121,14 @@ fn fit(
         .map(|(k, (pose, positions))| {
             Ok(Example {
                 name: k.to_string(),
-                // A pose may leave out bones that the skin places by itself, or be wrong about them.
+                // A pose may leave out bones that the skin computes, or give wrong values for them.
                 pose: skin.complete_pose(pose)?,
                 positions: positions?,
             })
         })
         .collect::<Result<Vec<_>, FitError>>()?;
     let training: Vec<usize> = (0..examples.len()).collect();
-    // Candidates are given, so the fit asks nothing of the triangles.
+    // Candidates are given, so the fit does not use the triangles.
     let mesh = TriMesh::new(rest, Vec::new()).map_err(|source| {
         FitError::Examples(crate::example::ExampleError::Mesh {
             name: "rest".to_owned(),
@@ -203,7 +203,7 @@ fn made_up_poses(skeleton: &Skeleton) -> Vec<Pose> {
     let bent = (1..=MADE_UP_POSES).map(|k| {
         let mut pose = rest.clone();
         for (j, bone) in skeleton.bones().iter().enumerate() {
-            // Turning a root turns everything, and shows nothing.
+            // Turning a root turns the whole model, so it adds no information.
             if bone.parent.is_some() {
                 let unit = (STEPS * (k + MADE_UP_POSES * j) as f64).fract() * 2.0 - 1.0;
                 let turn = unit / 3f64.sqrt() * 60f64.to_radians();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_linear_blend_is_found_again_from_its_vectors() {
+    fn a_linear_blend_skin_is_recovered_from_its_vectors() {
         let tube = small();
         let linear = tube.truth.to_linear().expect("linear blend is linear");
         let plain = plain_fallback(&linear, &poses(&tube), 4, &Silent).expect("it fits");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stand_in_is_close_and_says_how_close() {
+    fn a_stand_in_is_close_and_reports_its_error() {
         let tube = small();
         let skin = disturbed(&tube, 0.05);
         let poses = poses(&tube);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn without_poses_joints_turn_and_the_result_does_for_others() {
+    fn without_poses_joints_are_turned_and_the_stand_in_works_in_other_poses() {
         let tube = small();
         let linear = tube.truth.to_linear().expect("linear blend is linear");
         let plain = plain_fallback(&linear, &[], 4, &Silent).expect("it fits");
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn other_programs_get_one_too() {
+    fn other_programs_get_a_stand_in_too() {
         let tube = small();
         let VertexProgram::Ssd(ssd) = &tube.truth.program else {
             panic!("the tube is linear blend");

@@ -12,12 +12,12 @@
 //!
 //! with weights `w_j λ_m` that are never negative when `w_j` is not.
 //!
-//! A weight that is negative, or zero beside a displacement, first has to be mended. The total weight
-//! on a bone is what its copies sum to, so no choice of copies helps. But where a joint's translation
-//! `t_j` is the same in all poses, the origin of bone j is a point of its parent, `G_j (0, 1) =
-//! G_parent (t_j, 1)`, and weight moves from one to the other at will (\[Merry07\] B.3). Within a part
-//! of the skeleton that is joined so, any weights of the same sum will do; they are raised to a share
-//! of that sum, so that no deviation, which has the weight below it, grows out of bounds.
+//! A weight that is negative, or zero with a displacement, has to be changed first. The total weight on a
+//! bone is the sum over its copies, so no choice of copies helps. But where a joint's translation `t_j` is
+//! the same in all poses, the origin of bone j is a point of its parent, `G_j (0, 1) = G_parent (t_j, 1)`,
+//! and weight can move freely from one to the other (\[Merry07\] B.3). Within a part of the skeleton joined
+//! in this way, all weights of the same sum are equivalent; each is raised to a share of that sum, so that no
+//! deviation, which is divided by the weight, becomes too large.
 //!
 //! Not exact, and reported as such: weight that has to cross a joint whose translation changes.
 
@@ -28,28 +28,28 @@ use super::tetrahedron::Tetrahedron;
 use crate::rig::{Bone, BoneId, Pose, Skeleton, Trs};
 use crate::skin::{LinearProgram, Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
 
-/// What a vertex may be off, as a share of the diagonal, before an influence needs copies: half of
-/// what single precision loses anyway. Also how far a joint that keeps its translation may stray.
+/// Error of a vertex, as a share of the diagonal, up to which an influence needs no copies: half of the
+/// rounding of single precision. Also how far a joint may stray and still count as keeping its translation.
 const SMALLEST: f64 = 3e-8;
 
 /// Deviations above this share of the diagonal are brought nearer by moving weight to their bone:
 /// in single precision a tetrahedron loses about 1e-7 of its size.
 const LARGEST: f64 = 1.0;
 
-/// Where weights are moved, every bone gets at least this much of an even share: deviations have the
-/// weight below them, so small ones make large copies, and large ones leave the others too little.
+/// Where weights are moved, every bone gets at least this much of an even share: deviations are divided by
+/// the weight, so small weights make large offsets, and large ones leave the other bones too little.
 const LEAST_SHARE: f64 = 0.5;
 
-/// Weights, and displacements as shares of the diagonal, that are what rounding leaves of zero.
+/// Weights, and displacements as shares of the diagonal, below this count as zero.
 const ROUNDING: f64 = 1e-12;
 
-/// How far from 1 the weights of a vertex may sum: what single precision leaves.
+/// How far from 1 the sum of a vertex's weights may be: rounding of single precision.
 const SUM_TOLERANCE: f64 = 1e-5;
 
 /// Sums of weights up to this are too small to share.
 const NO_WEIGHT: f64 = 1e-6;
 
-/// A skin that does what animation space does, by linear blending alone.
+/// A linear blend skin that equals an animation-space skin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExactSsd {
     /// The skin; copies of bones follow after all bones of the given one.
@@ -58,8 +58,8 @@ pub struct ExactSsd {
     pub copy_count: usize,
     /// Vertices whose weights were moved between bones.
     pub moved_count: usize,
-    /// Those of them whose weight had to cross a joint that does not keep its translation: they are
-    /// as far off as `max_error` says.
+    /// Those of them whose weight had to cross a joint that does not keep its translation: they may be off by
+    /// up to `max_error`.
     pub inexact_count: usize,
     /// Largest distance to the given skin in the given poses, as a share of the rest box's diagonal;
     /// 0 without poses.
@@ -78,8 +78,8 @@ impl ExactSsd {
 
 /// The linear blend skin that equals an animation-space skin whose joints turn in place.
 ///
-/// As [`exact_ssd`] without poses: where weights have to be moved between bones, every joint is taken
-/// to keep the translation that it has by default.
+/// As [`exact_ssd`] without poses: where weights have to be moved between bones, every joint is assumed to
+/// keep its default translation.
 ///
 /// # Errors
 /// As [`exact_ssd`].
@@ -89,8 +89,9 @@ pub fn to_exact_ssd(skin: &Skin) -> Result<Skin, FitError> {
 
 /// The linear blend skin that equals an animation-space skin, over up to five times as many bones.
 ///
-/// A vertex has up to four weights for each influence. `poses` tell which joints keep their
-/// translation, and measure the result; without any, all do. Linear blend skins stay as they are.
+/// A vertex has up to four weights for each influence. `poses` show which joints keep their translation, and
+/// are used to measure the result; without poses, all joints are assumed to keep it. Linear blend skins stay
+/// as they are.
 ///
 /// ```
 /// use dermis::fit::exact_ssd;
@@ -114,7 +115,7 @@ pub fn to_exact_ssd(skin: &Skin) -> Result<Skin, FitError> {
 /// # Errors
 /// [`FitError::Skin`] for programs that are not linear and poses of another skeleton;
 /// [`FitError::BadOption`] for skins with corrections, derived or proxy bones; [`FitError::NoExactForm`] for
-/// a vertex whose weights are not positive and whose bones hang on different roots.
+/// a vertex whose weights are not positive and whose bones have different roots.
 pub fn exact_ssd(skin: &Skin, poses: &[Pose]) -> Result<ExactSsd, FitError> {
     let linear = match &skin.program {
         VertexProgram::Ssd(_) => {
@@ -137,7 +138,7 @@ pub fn exact_ssd(skin: &Skin, poses: &[Pose]) -> Result<ExactSsd, FitError> {
     if let Some(what) = corrections.or_else(|| skin.pose_program.summary()) {
         return Err(FitError::BadOption {
             option: "plain-exact",
-            problem: format!("a skin with {what} has no such form"),
+            problem: format!("a skin with {what} has no exact linear blend form"),
         });
     }
     let diagonal = skin.size()?;
@@ -148,7 +149,7 @@ pub fn exact_ssd(skin: &Skin, poses: &[Pose]) -> Result<ExactSsd, FitError> {
         let mut mended = Vertex::new(linear, vertex, &tree);
         let sum: f64 = mended.p.iter().map(|(_, p)| p.w).sum();
         if (sum - 1.0).abs() > SUM_TOLERANCE {
-            let problem = format!("its weights sum to {sum} and not to 1");
+            let problem = format!("its weights must sum to 1, found {sum}");
             return Err(FitError::NoExactForm { vertex, problem });
         }
         match mended.mend(&tree, diagonal * LARGEST) {
@@ -251,7 +252,7 @@ struct Vertex {
     p: Vec<(usize, DVec4)>,
 }
 
-/// What became of a vertex whose weights may have needed mending.
+/// The result of changing the weights of a vertex where needed.
 enum Mend {
     Fine,
     Moved,
@@ -280,13 +281,13 @@ impl Vertex {
         }
     }
 
-    /// `w_j d_j`: what copies of bone j must add to a plain influence of the same weight.
+    /// `w_j d_j`: the displacement that copies of bone j must add to a plain influence of the same weight.
     fn moment(&self, j: usize, p: DVec4, tree: &Tree<'_>) -> DVec3 {
         let local = tree.bones[j].bone_from_rest.transform_point3(self.rest);
         p.truncate() - p.w * local
     }
 
-    /// `d_j`, unless the vertex is as well off without it.
+    /// `d_j`; `None` when the vertex does not need it.
     fn deviation(&self, j: usize, p: DVec4, tree: &Tree<'_>, tiny: f64) -> Option<DVec3> {
         let moment = self.moment(j, p, tree);
         let counts = p.w > 0.0 && tree.model_length(j, moment) > tiny;
@@ -325,7 +326,7 @@ impl Vertex {
         }
     }
 
-    /// The same vertex with other weights; `None` where some bones together have none to share.
+    /// The same vertex with other weights; `None` where some bones together have no weight to share.
     fn redistributed(
         &self,
         tree: &Tree<'_>,
@@ -388,7 +389,7 @@ fn share_weight(p: &mut [(usize, DVec4)], total: f64, tree: &Tree<'_>) {
     let least = total * LEAST_SHARE / p.len() as f64;
     let above: f64 = p.iter().map(|(_, p)| (p.w - least).max(0.0)).sum();
     let scale = (total - least * p.len() as f64) / above;
-    // From the weights as they were: what children give on the way up must not count.
+    // From the original weights: weight that children pass up must not count.
     let wanted: Vec<f64> = (p.iter())
         .map(|(_, p)| least + scale * (p.w - least).max(0.0))
         .collect();

@@ -1,4 +1,5 @@
-//! What a fit says about itself, on the examples that it saw and on those that it did not.
+//! The report of a fit: its errors on the training examples and on examples that were held out (kept from the
+//! fit and used only to test it).
 
 use std::time::Instant;
 
@@ -21,11 +22,11 @@ pub struct Fitted {
     /// How strongly the fit was smoothed: the delta or lambda that was used, given or chosen.
     /// `None` for methods that do not smooth.
     pub smoothing: Option<f64>,
-    /// The method of the skin that shapes stand on; `None` for methods without a base.
+    /// The method of the skin that shapes are added to; `None` for methods without a base.
     pub base: Option<Method>,
 }
 
-/// A skin fitted to all examples, and how well such a fit does on examples it has not seen.
+/// A skin fitted to all examples, and the error of such a fit on examples that were held out.
 #[derive(Debug, Clone)]
 pub struct FitReport {
     /// The model to keep, fitted to all examples.
@@ -36,39 +37,39 @@ pub struct FitReport {
     pub smoothing: Option<f64>,
     /// As [`Fitted::base`], of `skin`.
     pub base: Option<Method>,
-    /// How well `skin` meets all examples.
+    /// The errors of `skin` on all examples.
     pub overall: Measured,
-    /// What fits that saw only part of the examples do on the rest; `None` without such.
+    /// The errors of fits to part of the examples on the rest; `None` when none were held out.
     pub held_out: Option<HeldOut>,
     /// What the skin costs to store and run.
     pub cost: Cost,
-    /// What the examples say about the bones.
+    /// Problems of the bones that the examples show.
     pub rig: RigDiagnosis,
     /// Seconds that the fit of `skin` took.
     pub fit_seconds: f64,
 }
 
-/// Fits that did not see some examples, measured on those.
+/// Fits with some examples held out, measured on those.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldOut {
-    /// On the examples that the skin which answers for them has not seen.
+    /// On the held-out examples, each by the skin that was fitted without it.
     pub measured: Measured,
     /// On the examples that the first of the skins was fitted to.
     pub training: Measured,
     /// One skin per fold.
     pub(super) skins: Vec<Skin>,
-    /// Example and number of the skin that has not seen it.
+    /// Each held-out example, and the number of the skin that was fitted without it.
     answers: Vec<(usize, usize)>,
 }
 
 impl HeldOut {
-    /// The skin that has not seen an example, or, for an example that none was kept from, the first.
+    /// The skin that was fitted without an example; the first skin for an example that was not held out.
     pub fn skin_for(&self, example: usize) -> &Skin {
         let answer = self.answers.iter().find(|(k, _)| *k == example);
         &self.skins[answer.map_or(0, |&(_, skin)| skin)]
     }
 
-    /// Every skin, and the examples that it has not seen and answers for.
+    /// Every skin, and the held-out examples that it is tested on.
     pub(super) fn folds(&self) -> impl Iterator<Item = (&Skin, Vec<usize>)> {
         let answered = |number: usize| {
             let own = self.answers.iter().filter(move |(_, skin)| *skin == number);
@@ -77,13 +78,13 @@ impl HeldOut {
         (self.skins.iter().enumerate()).map(move |(number, skin)| (skin, answered(number)))
     }
 
-    /// True when an example was kept from the skin that answers for it.
+    /// True when an example was held out.
     pub fn contains(&self, example: usize) -> bool {
         self.answers.iter().any(|(k, _)| *k == example)
     }
 }
 
-/// What the training poses cannot tell.
+/// Bones and weights that the training poses do not determine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RigDiagnosis {
@@ -106,12 +107,12 @@ pub struct RepeatedPose {
     pub examples: [String; 2],
     /// Their numbers in the set.
     pub indices: [usize; 2],
-    /// Largest distance between their meshes over the rest box's diagonal. Where it is not 0 no skin
-    /// can match both, for a skin knows nothing but the pose.
+    /// Largest distance between their meshes over the rest box's diagonal. Where it is not 0, no skin can
+    /// match both, because a skin depends on the pose alone.
     pub max_distance: f64,
 }
 
-/// A bone whose part in a fit the training poses leave open.
+/// A bone whose weights or vectors the training poses do not determine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WeakBone {
@@ -119,18 +120,18 @@ pub struct WeakBone {
     pub bone: String,
     /// Vertices that may use it.
     pub vertices: usize,
-    /// Those of them to which the bone brings unknowns that the training poses do not determine.
+    /// Those of them for which the bone adds unknowns that the training poses do not determine.
     pub open_vertices: usize,
 }
 
-/// Fits to all examples, and as a split demands to parts of them, and measures the results.
+/// Fits to all examples, then to the training part of each fold of a split, and measures the results.
 ///
-/// `fit` gets the numbers of the examples that it may see: first all of them, which makes the skin
-/// to keep, then those of each fold. So nothing is wasted, and what is said about unseen poses comes
-/// from skins that have not seen them.
+/// `fit` gets the numbers of the examples to fit: first all of them, which makes the skin to keep, then the
+/// training examples of each fold. So the skin to keep uses every example, and errors on held-out poses come
+/// from skins fitted without them.
 ///
 /// # Errors
-/// What `fit` returns, and [`FitError::Examples`] for a split that leaves nothing to fit.
+/// Errors of `fit`, and [`FitError::Examples`] for a split that leaves nothing to fit.
 pub fn evaluate_fit(
     set: &ExampleSet,
     split: &Split,
@@ -187,7 +188,7 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     let skeleton = set.skeleton();
     let poses: Vec<Vec<DAffine3>> = crate::measure::posed_from_rest(set, training);
     let extent = set.size();
-    // A skin may have bones beside those of the examples, made by its method.
+    // A skin may have more bones than the examples, added by its method.
     let mut used = vec![false; skin.skeleton.bone_count().max(skeleton.bone_count())];
     for bone in skin.program.bones() {
         used[bone.index()] = true;
@@ -201,7 +202,7 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
         .filter(|&(j, parent)| {
             poses.iter().all(|pose| {
                 let (a, b) = (pose[j], pose[parent]);
-                // A millionth of the model is what single-precision poses leave between copies.
+                // A millionth of the model is the rounding between copies of a pose in single precision.
                 a.matrix3.abs_diff_eq(b.matrix3, 1e-6)
                     && a.translation.abs_diff_eq(b.translation, 1e-6 * extent)
             })
@@ -218,7 +219,7 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     RigDiagnosis {
         indistinct,
         unused,
-        // Scalar weights are few; what poses leave open of them shows in `indistinct`.
+        // Scalar weights are few; those that poses do not determine show in `indistinct`.
         under_determined: match skin.program {
             VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => {
                 under_determined(set, training, skin)
@@ -229,12 +230,12 @@ fn diagnose(set: &ExampleSet, training: &[usize], skin: &Skin) -> RigDiagnosis {
     }
 }
 
-/// Examples whose bones stand as in an earlier example, each with the first such.
+/// Examples with the same pose as an earlier one, each with the first such example.
 ///
 /// Poses are compared with their neighbours in the order of one number that equal poses share,
 /// which takes O(n log n) comparisons unless many poses are nearly equal.
 fn repeated(set: &ExampleSet, which: &[usize], poses: &[Vec<DAffine3>]) -> Vec<RepeatedPose> {
-    // As between a bone and its parent: what single precision leaves between copies.
+    // As between a bone and its parent: rounding of single precision.
     const NEAR: f64 = 1e-6;
     let diagonal = set.size();
     let entries = |pose: &[DAffine3]| -> Vec<f64> {
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pose_given_twice_is_named_with_how_far_its_meshes_are_apart() {
+    fn a_pose_given_twice_is_named_with_the_distance_of_its_meshes() {
         let set = tube_examples();
         assert!(diagnosis(&set).repeated.is_empty(), "all poses differ");
         let mut examples = set.examples().to_vec();
@@ -318,7 +319,7 @@ mod tests {
         let (same, mut other, third) = (copy(1, "copy"), copy(3, "other"), copy(1, "again"));
         let diagonal = set.rest().bounds().diagonal();
         other.positions[7].z += 0.02 * diagonal;
-        // What single precision makes of a pose is the same pose.
+        // A pose rounded to single precision counts as the same pose.
         for local in &mut other.pose.parent_from_bone {
             local.translation = local.translation.as_vec3().as_dvec3();
         }

@@ -1,9 +1,10 @@
-//! What stock engines show of a fitted skin, and how far that is from the examples.
+//! How stock engines show a fitted skin, and how far that is from the examples.
 //!
-//! A player that knows only plain glTF blends matrices with at most four weights per vertex, plays the bones and
-//! morph weights that were baked into clips, and ignores everything else in a file. So it shows linear blend skins of
-//! up to four influences as they are, whatever moves their bones and shapes, and of every other skin a stand-in.
-//! The stand-in has an error of its own, which the error of the model says nothing about.
+//! A player that supports only plain glTF blends matrices with at most four weights per vertex, plays the
+//! bones and morph weights that were baked into clips, and ignores everything else in a file. So it shows
+//! linear blend skins of up to four influences exactly, however their bones and shapes are computed, and a
+//! stand-in for every other skin. The stand-in has an error of its own, which does not follow from the error
+//! of the model.
 
 use glam::DVec3;
 
@@ -18,10 +19,10 @@ use crate::skin::{Skin, SkinError, SsdProgram, VertexProgram};
 /// Influences that every player reads.
 pub const ENGINE_INFLUENCES: usize = 4;
 
-/// What a player of plain glTF shows of a skin.
+/// What a player of plain glTF shows for a skin.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
-    /// The skin as it is.
+    /// The skin itself.
     Itself,
     /// Its four largest weights of each vertex, scaled to sum to 1.
     FourWeights(Skin),
@@ -36,28 +37,29 @@ pub enum Shown {
     Exact(ExactSsd),
 }
 
-/// What engines show of a fit, measured as the fit itself is.
+/// What engines show for a fit, measured like the fit itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EngineReport {
-    /// What they show of the skin that was fitted to all examples.
+    /// What they show for the skin that was fitted to all examples.
     pub shown: Shown,
-    /// How well that meets all examples.
+    /// Its error on all examples.
     pub overall: Measures,
-    /// How well what they show of skins that have not seen some examples meets those; `None` without such.
+    /// Error on held-out examples (kept from the fit and used only to test it) of what they show for the
+    /// skins fitted without them; `None` when none were held out.
     pub held_out: Option<Measures>,
 }
 
 impl EngineReport {
-    /// On held-out examples where there are some, else on all.
+    /// Measures on the held-out examples; on all examples when none were held out.
     pub fn tested(&self) -> &Measures {
         self.held_out.as_ref().unwrap_or(&self.overall)
     }
 }
 
 impl Shown {
-    /// What players show of a skin; a stand-in is fitted in the poses given.
+    /// What players show for a skin; a stand-in is fitted in the given poses.
     ///
-    /// With `plain_exact` animation space becomes the linear blend skin that equals it, over more joints.
+    /// With `plain_exact`, animation space becomes the equal linear blend skin over more joints.
     ///
     /// # Errors
     /// As [`plain_fallback`] and [`exact_ssd`].
@@ -74,7 +76,7 @@ impl Shown {
             }
             VertexProgram::Linear(_) if plain_exact => Self::Exact(exact_ssd(skin, poses)?),
             _ => {
-                // Shapes come on top of the stand-in as they do on the skin itself.
+                // Shapes are added to the stand-in as they are to the skin itself.
                 let below = skin.without_drivers();
                 let fallback = plain_fallback(&below, poses, ENGINE_INFLUENCES, progress)?;
                 let program = SsdProgram {
@@ -106,13 +108,13 @@ impl Shown {
     }
 }
 
-/// Measures what stock engines show of a fit, on all examples and on those that it has not seen.
+/// Measures what stock engines show for a fit, on all examples and on held-out ones.
 ///
-/// Stand-ins are fitted as the skins themselves are: that of the skin to keep in the poses of all examples, the
-/// others in the poses that their skins were fitted to.
+/// Stand-ins see the same examples as their skins: the stand-in of the final skin is fitted in the poses of
+/// all examples, the others in the poses that their skins were fitted to.
 ///
 /// # Errors
-/// As [`Shown::of`], and [`FitError::Skin`] when a skin does not take the examples' poses.
+/// As [`Shown::of`], and [`FitError::Skin`] when the examples' poses do not fit a skin.
 pub fn engine_report(
     set: &ExampleSet,
     fitted: &FitReport,
@@ -144,7 +146,7 @@ pub fn engine_report(
     })
 }
 
-/// How well what engines show of skins meets the examples that those have not seen.
+/// Error on held-out examples of what engines show for the skins fitted without them.
 pub(super) fn shown_held_out(
     set: &ExampleSet,
     held_out: &HeldOut,
@@ -156,7 +158,7 @@ pub(super) fn shown_held_out(
         let is_training = |k: &usize| !answered.contains(k);
         let training: Vec<usize> = (0..set.examples().len()).filter(is_training).collect();
         let of_skin = match (&skin.program, plain_exact) {
-            // The exact form moves as the model does.
+            // The exact form moves exactly like the model.
             (VertexProgram::Linear(_), true) => Shown::Itself,
             _ => Shown::of(skin, &poses(set, &training), false, progress)?,
         };
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_skin_is_shown_as_it_is_with_its_own_errors() {
+    fn a_plain_skin_is_shown_exactly_with_its_own_errors() {
         let set = small_arm();
         for key in ["ssd", "pseudo-bones", "psd", "rotational-regression"] {
             let method = Method::from_key(key).expect("a method");
@@ -229,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stand_in_has_an_error_of_its_own_in_poses_that_it_has_not_seen() {
+    fn a_stand_in_has_an_error_of_its_own_on_held_out_poses() {
         let set = small_arm();
         for key in ["animation-space", "mwe", "dual-quaternion"] {
             let method = Method::from_key(key).expect("a method");
@@ -256,12 +258,12 @@ mod tests {
     }
 
     #[test]
-    fn held_out_poses_have_no_part_in_the_stand_in_that_is_tested_on_them() {
+    fn held_out_poses_are_not_used_to_fit_the_stand_in_that_is_tested_on_them() {
         let set = small_arm();
         let method = Method::from_key("animation-space").expect("a method");
         let report = fitted(&set, &method, &Split::EveryNth(5));
         let found = engine_report(&set, &report, false, &Silent).expect("measured");
-        // The plain way: a stand-in of the skin that saw the training examples, in their poses alone.
+        // Computed directly: a stand-in of the skin fitted to the training examples, in their poses alone.
         let training = [0, 1, 2, 3, 5, 6, 7, 8];
         let skin = method.fit(&set, &training, &Silent).expect("fitted").skin;
         let plain = plain_fallback(&skin, &poses(&set, &training), 4, &Silent).expect("fitted");

@@ -10,7 +10,7 @@ pub(super) struct Tetrahedron {
 }
 
 impl Tetrahedron {
-    /// The smallest around some points, at least one, among a few orientations.
+    /// The smallest tetrahedron around some points (at least one), among a few orientations.
     ///
     /// It is no smaller than `least`, so that points which coincide have coordinates too.
     pub(super) fn around(points: &[DVec3], least: f64) -> Self {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_tight_and_one_point_is_enough() {
+    fn the_tetrahedron_is_tight_and_one_point_is_enough() {
         let points = points();
         let around = Tetrahedron::around(&points, 1e-9);
         // Its corners are three inner radii from the middle; a ball of radius 1.05 holds the points.

@@ -1,16 +1,15 @@
-//! Which bones the training poses say too little about.
+//! Bones that the training poses do not determine.
 //!
-//! An influence set of `n` bones has `4n − 1` unknowns (the weights sum to 1), and what poses say
-//! about them is the matrix `Σ_k (Gᵏ)ᵀGᵏ` whatever the vertex. Its rank falls short of the unknowns
-//! where the poses are too few, or too much alike: an elbow that only bends says nothing about
-//! what twisting does.
+//! An influence set of `n` bones has `4n − 1` unknowns (the weights sum to 1), and their normal matrix
+//! `Σ_k (Gᵏ)ᵀGᵏ` is the same for every vertex. Its rank is smaller than the number of unknowns where the poses are
+//! too few, or too much alike: an elbow that only bends does not show what twisting does.
 //!
-//! One shortfall is no fault of the poses. A joint that turns in place keeps a point that is fixed
-//! in both its bones, so that weight at this point can be moved from one to the other and nothing
-//! is seen of it in any pose (\[Merry07\] B.3). For every such point, all bones of a set but the
-//! first that hold it are forgiven one direction each: bone and parent, siblings that hang from
-//! the same point, and chains of bones without length. A set is *open* by the directions that
-//! remain, and a bone is weak for a vertex when taking it out of the set leaves fewer of them.
+//! One loss of rank is not a fault of the poses. A joint that turns in place keeps a point that is fixed
+//! in both its bones, so weight at this point can be moved from one to the other without an effect in any
+//! pose (\[Merry07\] B.3). For every such point, all bones of a set but the first that hold it are forgiven
+//! one direction each: bone and parent, siblings that hang from the same point, and chains of bones without
+//! length. A set is *open* by the directions that remain, and a bone is weak for a vertex when taking it out
+//! of the set leaves fewer of them.
 
 use std::collections::HashMap;
 
@@ -23,18 +22,16 @@ use crate::par;
 use crate::rig::BoneId;
 use crate::skin::{Skin, VertexProgram};
 
-/// A direction along which poses move less than the root of this share of the most that they move
-/// any counts as not seen.
+/// A direction counts as not determined when its eigenvalue is below this share of the largest.
 const OPEN: f64 = 1e-8;
 
-/// How far apart points may be that count as one, as a share of the model: what poses in single
-/// precision leave.
+/// How far apart points may be that count as one, as a share of the model: rounding of single precision.
 const SAME_POINT: f64 = 1e-6;
 
-/// The bones that leave vertices open, in the skeleton's order.
+/// The bones with unknowns that the poses do not determine, in the skeleton's order.
 ///
-/// A property of poses and influence sets: the kind of skin does not matter. Bones that are not in
-/// the examples' skeleton are passed over.
+/// A property of poses and influence sets: the kind of skin does not matter. Bones that are not in the
+/// examples' skeleton are skipped.
 pub(super) fn under_determined(set: &ExampleSet, training: &[usize], skin: &Skin) -> Vec<WeakBone> {
     let bones = set.skeleton().bones();
     let mut vertices_of: HashMap<Vec<BoneId>, usize> = HashMap::new();
@@ -115,7 +112,7 @@ impl FixedPoints {
     fn new(set: &ExampleSet, training: &[usize], unit: f64) -> Self {
         let skeleton = set.skeleton();
         let mut of_bone: Vec<Vec<usize>> = vec![Vec::new(); skeleton.bone_count()];
-        // For every joint that turns in place: where it hangs in its parent.
+        // For every joint that turns in place: its position in the parent.
         let mut hangs: Vec<Option<(BoneId, DVec3)>> = Vec::new();
         // Number of the point at each bone's origin.
         let mut origin: Vec<usize> = Vec::new();
@@ -147,7 +144,7 @@ impl FixedPoints {
         Self { of_bone }
     }
 
-    /// Directions of a set that no pose of these joints can show.
+    /// Number of directions of a set that are zero in every pose of these joints.
     fn forgiven(&self, bones: &[BoneId]) -> usize {
         let mut held: Vec<usize> = bones
             .iter()
@@ -160,7 +157,7 @@ impl FixedPoints {
     }
 }
 
-/// Where bone `j` hangs in its parent, when that is the same in all poses.
+/// The position of bone `j` in its parent, when it is the same in all poses.
 fn turns_in_place(set: &ExampleSet, training: &[usize], j: usize, unit: f64) -> Option<DVec3> {
     let mut places = training
         .iter()

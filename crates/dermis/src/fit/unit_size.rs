@@ -4,9 +4,9 @@ use super::{FitError, Fitted};
 use crate::example::ExampleSet;
 use crate::rig::Similarity;
 
-/// Makes a fit on the examples at [unit size](crate::math::unit_factor), and brings its result to theirs.
+/// Fits to the examples scaled to [unit size](crate::math::unit_factor), and scales the result back.
 ///
-/// A fit that calls another one does so at unit size already, where this does nothing.
+/// When one fit calls another, the examples already have unit size, and this does nothing.
 pub(super) fn at_unit_size(
     set: &ExampleSet,
     fit: impl FnOnce(&ExampleSet) -> Result<Fitted, FitError>,

@@ -18,7 +18,7 @@ pub struct Cost {
     /// terms, as 64-bit numbers, because the weights of wide bumps cancel.
     #[serde(default)]
     pub driver_bytes: usize,
-    /// Bytes of what places proxy bones, shared by all vertices and frames: `C1` and `C2`, joints and
+    /// Bytes of the data that place proxy bones, shared by all vertices and frames: `C1` and `C2`, joints and
     /// predictors, as 32-bit numbers and 16-bit indices.
     #[serde(default)]
     pub proxy_bytes: usize,

@@ -7,15 +7,15 @@ use crate::par;
 
 /// Squared error of the best articulated rigid prediction of some examples (\[Wang07\] §7.1).
 ///
-/// Each vertex follows the one bone that predicts these very examples best, so the yardstick is the
-/// same whatever was fitted, and to whichever poses.
+/// Each vertex follows the one bone that predicts these very examples best, so the yardstick does not depend
+/// on what was fitted, or to which poses.
 ///
 /// Cost: O(vertices · bones · examples).
 pub fn rigid_squared_error(set: &ExampleSet, which: &[usize]) -> f64 {
     rigid_squared_errors(set, which).iter().sum()
 }
 
-/// The same of every vertex.
+/// As [`rigid_squared_error`], vertex by vertex.
 pub(super) fn rigid_squared_errors(set: &ExampleSet, which: &[usize]) -> Vec<f64> {
     let posed_from_rest = posed_from_rest(set, which);
     let bone_count = set.skeleton().bone_count();
@@ -60,8 +60,8 @@ pub(super) fn enveloping_error(squared: &[f64], rigid: &[f64]) -> Option<(f64, f
     Some((100.0 * mean_square.sqrt(), 100.0 * deviation))
 }
 
-/// The E_RMS over all examples of a skin whose enveloping error is so many per cent; `None` when the rigid
-/// prediction is exact, and every error too large.
+/// The E_RMS (see [`Measures::e_rms`](super::Measures::e_rms)) over all examples that corresponds to an
+/// enveloping error of `percent`; `None` when the rigid prediction is exact.
 pub fn e_rms_at_enveloping_error(set: &ExampleSet, percent: f64) -> Option<f64> {
     let everything: Vec<usize> = (0..set.examples().len()).collect();
     let rigid = rigid_squared_error(set, &everything);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_deviation_is_that_of_vertices_and_finite_where_one_is_rigid() {
+    fn the_deviation_is_over_vertices_and_finite_when_one_vertex_is_rigid() {
         // The first vertex follows its bone; the mean rigid error is 4, squared.
         let rigid = [0.0, 4.0, 8.0];
         let (error, deviation) = enveloping_error(&[0.0, 1.0, 4.0], &rigid).expect("not rigid");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_are_alike_do_not_deviate_and_rigid_skins_have_none() {
+    fn equal_errors_have_no_deviation_and_rigid_examples_no_enveloping_error() {
         let (error, deviation) = enveloping_error(&[2.0; 5], &[8.0; 5]).expect("not rigid");
         assert!(
             (error - 50.0).abs() < 1e-9,

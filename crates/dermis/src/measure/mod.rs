@@ -1,4 +1,6 @@
-//! Numbers about a fit: how far it is from the examples, and what it costs.
+//! Numbers about a fit: how far it is from the examples, and what it costs. The two main ones are E_RMS (root
+//! mean square error of a coordinate, times 1000, with the model scaled to a radius of 1) and EE (enveloping
+//! error: the error as a share of the error when every vertex follows one bone rigidly).
 
 mod cost;
 mod enveloping_error;
@@ -20,7 +22,7 @@ use crate::mesh::vertex_normals;
 use crate::par;
 use crate::skin::{Skin, SkinError};
 
-/// How well a skin meets some examples.
+/// How well a skin reproduces some examples.
 ///
 /// | here | meaning |
 /// | --- | --- |
@@ -31,18 +33,18 @@ use crate::skin::{Skin, SkinError};
 pub struct Measures {
     /// How many examples were measured.
     pub example_count: usize,
-    /// `1000 |A − A'|_F / √(3NF)`, the set's first mesh scaled to fit a unit ball tightly
+    /// E_RMS: `1000 |A − A'|_F / √(3NF)`, with the set's first mesh scaled to fit a unit ball tightly
     /// (\[Kavan10\] §5).
     pub e_rms: f64,
-    /// Error over that of the best rigid prediction, each vertex following one bone, in per cent
-    /// (\[Wang07\] §7.1); `None` when the rigid prediction is already exact.
+    /// EE: the error as a share of that of the best rigid prediction, each vertex following one bone, in per
+    /// cent (\[Wang07\] §7.1); `None` when the rigid prediction is already exact.
     pub enveloping_error_percent: Option<f64>,
-    /// Standard deviation over vertices of their part in it, in per cent: of `√(s_i / r̄)`, where `s_i` is the
+    /// Standard deviation of EE over vertices, in per cent: of `√(s_i / r̄)`, where `s_i` is the
     /// squared error of a vertex over all examples and `r̄` the mean over vertices of the best rigid prediction's.
     /// `None` as above, and in files of older versions.
     #[serde(default)]
     pub enveloping_error_deviation_percent: Option<f64>,
-    /// Error over that of the best motionless prediction, in per cent (\[Karni04\]); `None` when
+    /// The error as a share of that of the best motionless prediction, in per cent (\[Karni04\]); `None` when
     /// nothing moves.
     pub position_error_percent: Option<f64>,
     /// Mean distance over the rest box's diagonal.
@@ -55,7 +57,7 @@ pub struct Measures {
     pub max_normal_angle_deg: f64,
 }
 
-/// How well a skin meets one example.
+/// How well a skin reproduces one example.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExampleMeasures {
@@ -107,13 +109,13 @@ pub fn measure(skin: &Skin, set: &ExampleSet, which: &[usize]) -> Result<Measure
     measure_predictions(set, which, |k| skin.evaluate(&set.examples()[k].pose))
 }
 
-/// Compares predictions of some examples, made by whatever means, with the truth.
+/// Compares predictions of some examples, however made, with the examples.
 ///
-/// `predict` takes the number of an example and returns a position per vertex. Leave-one-out tests
-/// use it to answer each example with the skin that has not seen it.
+/// `predict` takes the number of an example and returns a position per vertex. Leave-one-out tests use it to
+/// predict each example with the skin that was fitted without it.
 ///
 /// # Errors
-/// What `predict` returns, and [`SkinError::CountMismatch`] when it returns too many or too few.
+/// Errors of `predict`, and [`SkinError::CountMismatch`] when it returns too many or too few positions.
 ///
 /// # Panics
 /// When `which` names an example that does not exist.
@@ -123,7 +125,7 @@ pub fn measure_predictions(
     predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
 ) -> Result<Measured, SkinError> {
     let factor = set.unit_factor();
-    // No measure has a unit of length, and few units are beyond what a float can square.
+    // Measures do not depend on the unit of length: rescale only where a float could not hold the squares.
     let scaled = match (1e-100..1e100).contains(&factor) {
         true => None,
         false => set.scaled(factor).ok(),
@@ -259,7 +261,7 @@ fn motionless_squared_error(set: &ExampleSet, which: &[usize]) -> f64 {
     per_vertex.iter().sum()
 }
 
-/// A length to divide by: itself, or 1 for a mesh without extent.
+/// A length to divide by: the length itself, or 1 for a mesh without extent.
 pub(crate) fn positive_or_one(length: f64) -> f64 {
     if length > 0.0 { length } else { 1.0 }
 }

@@ -1,8 +1,8 @@
 //! Distance from points to a surface.
 //!
-//! Tools that compare scans measure to the nearest point of the other surface, which forgives what
-//! slides along it. The thesis's table of skinning errors (\[Merry07\] Table 8.2) is of that kind;
-//! [`Measures`](super::Measures) compare vertex with vertex, which is never less.
+//! Tools that compare scans measure to the nearest point of the other surface, which ignores sliding along
+//! it. The thesis's table of skinning errors (\[Merry07\] Table 8.2) is of that kind;
+//! [`Measures`](super::Measures) compare vertex with vertex, which never gives less.
 
 use glam::DVec3;
 use serde::Serialize;
@@ -118,7 +118,7 @@ pub struct SurfaceMeasures {
 /// Measures predictions of some examples against the examples' surfaces.
 ///
 /// # Errors
-/// What `predict` returns.
+/// Errors of `predict`.
 ///
 /// # Panics
 /// When `which` names an example that does not exist.
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_on_the_surface_has_no_distance_and_nothing_is_infinitely_far() {
+    fn a_point_on_the_surface_has_distance_zero_and_a_mesh_without_triangles_is_infinitely_far() {
         let (positions, triangles) = grid();
         let surface = SurfaceDistance::new(&positions, &triangles);
         assert!(

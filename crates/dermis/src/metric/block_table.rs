@@ -1,4 +1,4 @@
-//! All blocks of `P`, for metrics that are asked often.
+//! All blocks of `P`, for metrics that are evaluated often.
 
 use glam::{DAffine3, DMat3, DMat4, DVec3, DVec4};
 
@@ -17,7 +17,7 @@ fn column_start(k: usize) -> usize {
 
 impl BlockTable {
     /// Fills the table parents first: `P_jk = P_ja E[L_k]` with `a` the parent of `k` (\[Merry07\]
-    /// Eq. 3.7), which holds for every `j ≠ k` that is not below `k`, and none before `k` is.
+    /// Eq. 3.7), which holds for every `j ≠ k` that is not below `k`. No bone before `k` is below it.
     pub(super) fn from_chain(chain: &Chain) -> Self {
         let count = chain.grams.len();
         let mut blocks: Vec<DMat4> = Vec::with_capacity(column_start(count));

@@ -9,14 +9,14 @@ use crate::joint::{Hinge, JointLimits, JointStatistics, TurnLimits};
 
 /// `E[R]` of a rotation spread evenly over the legal ones.
 ///
-/// | limits | what is even | closed form |
+/// | limits | spread evenly | closed form |
 /// | --- | --- | --- |
 /// | free | the rotation (Haar measure) | 0 |
 /// | hinge, φ₀ to φ₁ | the angle | `nnᵀ + c̄ (I − nnᵀ) + s̄ [n]×` with the means `c̄`, `s̄` of cosine and sine (\[Merry07\] Eq. 3.14, for any axis) |
 /// | cone of θ | the rotation, among those by at most θ | `(1 + 2c̄)/3 · I`, the angle's density being `1 − cos φ` |
 /// | swing σ, twist τ₀ to τ₁ | the limb's direction on its cap, and the twist | `E[S] E[T]`, both independent; `E[S]` is `c̄ = (1 + cos σ)/2` along the axis and `(1 + c̄)/2` across |
 ///
-/// A hinge's wobble is left out: it is a tolerance and no motion. A swing of a half turn with a twist
+/// A hinge's wobble is left out: it is a tolerance, not a motion. A swing of a half turn with a twist
 /// of a whole one is the Haar measure again, and gives 0.
 pub fn expected_rotation(limits: &TurnLimits) -> DMat3 {
     match *limits {
@@ -74,9 +74,9 @@ pub fn model_from_limits(limits: &JointLimits) -> JointModel {
     }
 }
 
-/// What statistics over poses that are spread evenly over a joint's limits would say.
+/// The statistics that poses spread evenly over a joint's limits would have.
 ///
-/// They count no pose. Rotation vectors are bounded by the largest angle along every axis.
+/// Their pose count is 0. Rotation vectors are bounded by the largest angle along every axis.
 pub fn statistics_from_limits(limits: &JointLimits) -> JointStatistics {
     let JointModel::Rotation {
         mean,
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::joint::sample_turn;
 
-    /// A long average over what the sampler of legal rotations draws.
+    /// The mean of many rotations drawn by the sampler of legal rotations.
     fn sampled(limits: &TurnLimits, count: usize) -> DMat3 {
         let mut random = crate::math::Random::new(7);
         let mut sum = DMat3::ZERO;
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_range_is_no_direction_at_all() {
+    fn rotations_over_the_whole_range_average_to_zero() {
         let ball = TurnLimits::SwingTwist {
             center: DQuat::IDENTITY,
             axis: DVec3::X,

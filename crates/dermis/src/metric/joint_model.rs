@@ -53,7 +53,7 @@ pub enum JointModel {
         /// Covariance of `off(L)`: zero for a fixed translation.
         translation_covariance: DMat3,
     },
-    /// Every rotation is as likely as any other, and the translation fixed: needs no motion at all.
+    /// Every rotation is as likely as any other, and the translation is fixed: needs no poses or clips.
     UniformRotation {
         /// `off(L)`, in the parent's frame and model units.
         translation: DVec3,
@@ -63,11 +63,11 @@ pub enum JointModel {
         /// `L`.
         parent_from_bone: DAffine3,
     },
-    /// First and second moments of `L`: nothing but independence of the bones above is assumed.
+    /// First and second moments of `L`: assumes only that the joint is independent of the bones above.
     Moments(JointMoments),
 }
 
-/// The models that can be made from poses, from the least to the most that is assumed.
+/// The models that can be made from poses, from the fewest assumptions to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelKind {
@@ -128,8 +128,8 @@ impl JointModel {
 
     /// The model that a file's joint statistics allow: turns, slides and stretches, independently.
     ///
-    /// Statistics know how far translations stray and not in which direction. Below bones that stretch
-    /// evenly, which this model asks for, the direction makes no difference.
+    /// Statistics hold how far translations stray, but not in which direction. Below bones that stretch
+    /// evenly, which this model requires, the direction makes no difference.
     pub fn from_statistics(seen: &JointStatistics) -> Self {
         Self::Rotation {
             mean: seen.mean_parent_from_bone,
@@ -255,8 +255,8 @@ fn components(parent: &DMat4, mean: &DAffine3, linear: DMat3, squared_length: f6
 
 /// A model of each joint from poses that are equally likely, all of one kind.
 ///
-/// Poses must have every bone of the skeleton. Bones that follow others, derived or proxy, are no joints:
-/// [`PoseMetric::of_skin`](super::PoseMetric::of_skin) refuses skins that have them.
+/// Poses must have every bone of the skeleton. Derived bones and proxy bones are computed from other bones,
+/// so they are not joints: [`PoseMetric::of_skin`](super::PoseMetric::of_skin) refuses skins that have them.
 ///
 /// # Errors
 /// [`MetricError::NoPoses`], and [`MetricError::Rig`] when a pose has another number of bones.

@@ -1,23 +1,23 @@
 //! Distances between points of a skinned surface over all poses at once.
 //!
-//! A point that follows a skeleton has a distance to another in every pose. Two numbers say what
-//! they are over all of them: the root mean square, `|s|₂,₂ = √E|G s|²`, here, and a bound that no
-//! legal pose exceeds, in [`bounds`](crate::bounds). `s` is the difference of the two points in
-//! animation space, so `G s` is how they are apart in a pose (\[Merry06\] §5, \[Merry07\] §3.3).
+//! Two points that follow a skeleton have a distance in every pose. Two numbers sum up these distances: the
+//! root mean square, `|s|₂,₂ = √E|G s|²`, computed here, and a bound that no legal pose exceeds, computed in
+//! [`bounds`](crate::bounds). `s` is the difference of the two points in animation space, so `G s` is the
+//! vector between them in a pose (\[Merry06\] §5, \[Merry07\] §3.3).
 //!
 //! The mean square is a quadratic form, `|s|² = sᵀ P s` with `P = E[GᵀG]`, and so comes with an inner
-//! product `⟨s, t⟩ = sᵀ P t`, the mean dot product. What an algorithm asks of Euclidean geometry
-//! (lengths, areas, projections, local frames) it can ask of [`PoseMetric`] instead:
+//! product `⟨s, t⟩ = sᵀ P t`, the mean dot product. An algorithm that uses Euclidean geometry (lengths,
+//! areas, projections, local frames) can use [`PoseMetric`] instead:
 //!
 //! | on one mesh | over all poses |
 //! | --- | --- |
 //! | `a − b` | [`AnimationVector::difference`] |
 //! | `dot` | [`PoseMetric::dot`] |
 //! | edge vectors of a triangle | [`PoseMetric::triangle`], a [`TriangleGram`] |
-//! | coordinates | [`NormalizedCoordinates`], where density does no harm |
+//! | coordinates | [`NormalizedCoordinates`], which are dense: for few bones |
 //!
-//! `P` follows from what each joint does on its own ([`JointModel`]), joints being independent; or,
-//! without that assumption, it is the average over given poses.
+//! `P` is computed from a model of each joint ([`JointModel`]), with joints taken as independent; or, without
+//! that assumption, as the average over given poses.
 
 mod block_table;
 mod expectation;
@@ -50,7 +50,7 @@ pub enum MetricError {
     /// The skin cannot be evaluated, or is not linear.
     #[error(transparent)]
     Skin(#[from] SkinError),
-    /// A list has another length than the skeleton.
+    /// A list does not have the length that the skeleton needs.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {
         /// What was counted.
@@ -63,10 +63,10 @@ pub enum MetricError {
     /// There is nothing to average.
     #[error("an average over poses needs at least one pose")]
     NoPoses,
-    /// A bone turns below others that stretch more one way than another.
+    /// A bone turns below bones that stretch unevenly.
     #[error(
         "the bones above bone {bone} ({name}) stretch unevenly ({least:.4} to {most:.4} in the mean \
-         square), so that what its turns do to lengths is not known: describe it by moments from poses"
+         square), so how its rotation changes lengths is not known: use moments made from poses for it"
     )]
     UnevenScale {
         /// Index of the bone.
@@ -78,18 +78,18 @@ pub enum MetricError {
         /// Largest diagonal entry.
         most: f64,
     },
-    /// Joints that follow other joints are not independent of them.
+    /// The skin has derived or proxy bones, which are not independent of the joints that they follow.
     #[error(
-        "{count} bones of the skin follow others (the first is {name}) and so are not independent: \
-         take the average over poses instead"
+        "{count} bones of the skin are computed from other bones (the first is {name}), so they are not \
+         independent: use the average over poses instead"
     )]
     Placed {
-        /// How many bones are placed.
+        /// How many bones are computed from others.
         count: usize,
         /// Name of the first.
         name: String,
     },
-    /// Statistics are not one per bone.
+    /// There is not exactly one entry of statistics per bone.
     #[error("joint statistics: {problem}")]
     BadStatistics {
         /// Which bone, and what is wrong with it.
@@ -112,7 +112,7 @@ pub enum MetricError {
         problem: String,
     },
     /// A model of a joint holds NaN or infinity.
-    #[error("the model of bone {bone} ({name}) is not finite")]
+    #[error("the model of bone {bone} ({name}) contains NaN or infinity")]
     NotFinite {
         /// Index of the bone.
         bone: usize,

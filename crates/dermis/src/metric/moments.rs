@@ -1,4 +1,4 @@
-//! First and second moments of a joint's matrix: all that the mean square of distances asks of it.
+//! First and second moments of a joint's matrix: all that mean square distances depend on.
 
 use glam::{DAffine3, DMat4, DVec3, DVec4};
 
@@ -6,8 +6,8 @@ use glam::{DAffine3, DMat4, DVec3, DVec4};
 ///
 /// If the joint is independent of the bones above, `E[G_jᵀG_j] = E[L_jᵀ X L_j]` with `X = E[G_aᵀG_a]`
 /// of its parent, and that is linear in the second moments. Nothing else is assumed: the joint may
-/// turn, slide, stretch and shear, with its parts correlated, below bones that do the same. The
-/// papers' models are the cases in which fewer numbers say as much.
+/// turn, slide, stretch and shear, with its parts correlated, below bones that do the same. The papers'
+/// models are special cases that need fewer numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointMoments {
     mean: DAffine3,
@@ -16,7 +16,7 @@ pub struct JointMoments {
 }
 
 impl JointMoments {
-    /// The moments of matrices, each with its share; shares should sum to 1.
+    /// The moments of matrices, each with its weight; weights should sum to 1.
     pub fn from_samples<'a>(samples: impl IntoIterator<Item = (f64, &'a DAffine3)>) -> Self {
         let mut mean = [0.0; 12];
         let mut second = Box::new([0.0; 144]);

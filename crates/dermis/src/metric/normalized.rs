@@ -1,4 +1,4 @@
-//! Coordinates in which the metric is Euclid's.
+//! Coordinates in which the metric is the Euclidean dot product.
 
 use super::PoseMetric;
 use crate::rig::BoneId;
@@ -7,10 +7,10 @@ use crate::solve::SymmetricEigen;
 
 /// `s̃ = F s` with `FᵀF = P`: ordinary dot products of these are mean dot products over poses.
 ///
-/// `P` between the bones in use is decomposed into eigenvectors, and those that no pose shows are left
-/// out, so there are at most four coordinates per bone and usually fewer (\[Merry07\] §3.3.2, where the
-/// square root is taken of the whole). Coordinates are dense: what is sparse in bones is not sparse
-/// here, so this is for a chart or a neighbourhood, not for a character.
+/// `P` between the bones in use is decomposed into eigenvectors, and those of eigenvalue 0 (zero in every
+/// pose) are left out, so there are at most four coordinates per bone and usually fewer (\[Merry07\] §3.3.2,
+/// where the square root is taken of the whole). Coordinates are dense even for a vector of few bones, so use
+/// them for a chart or a neighbourhood, not for a character.
 #[derive(Debug, Clone)]
 pub struct NormalizedCoordinates {
     bones: Vec<BoneId>,
@@ -38,7 +38,7 @@ impl NormalizedCoordinates {
         let largest = eigen.values.last().copied().unwrap_or(0.0);
         let mut factor = Vec::new();
         let mut rank = 0;
-        // Longest first: leading coordinates are the ones that count.
+        // Largest eigenvalue first: the leading coordinates matter most.
         for (n, &value) in eigen.values.iter().enumerate().rev() {
             if value > NO_LENGTH * largest {
                 let vector = &eigen.vectors[n * size..(n + 1) * size];
@@ -63,7 +63,7 @@ impl NormalizedCoordinates {
         &self.bones
     }
 
-    /// The coordinates of a vector; `None` when it uses a bone that was not asked for.
+    /// The coordinates of a vector; `None` when it uses a bone that is not in [`bones`](Self::bones).
     pub fn of(&self, s: &[Influence]) -> Option<Vec<f64>> {
         let mut result = vec![0.0; self.rank];
         let size = 4 * self.bones.len();

@@ -18,8 +18,8 @@ use crate::skin::{Influence, Skin};
 /// papers' less 1 in its last entry; the two differ by the product of the weights of `s` and `t`, which
 /// is 0 for differences of points.
 ///
-/// It is a norm but for vectors that no pose shows: with a fixed translation, moving a vertex's weight
-/// between a bone and its parent at the joint does nothing (`P` is positive semidefinite, and of 4b
+/// It is a norm except for vectors that are zero in every pose: with a fixed translation, moving a vertex's
+/// weight between a bone and its parent at the joint does nothing (`P` is positive semidefinite, and of 4b
 /// dimensions at least one per such joint is lost).
 ///
 /// [`PoseMetric::new`] keeps O(b) numbers and finds a block of `P` in as many steps as there are bones
@@ -33,7 +33,7 @@ use crate::skin::{Influence, Skin};
 ///     &dermis::progress::Silent)?;
 /// let skin = fitted.skin.to_linear()?;
 /// let dermis::VertexProgram::Linear(program) = &skin.program else { unreachable!() };
-/// // Nothing is known of the joints: every rotation is as likely as any other.
+/// // Without knowledge of the joints, take every rotation as equally likely.
 /// let rest = skin.skeleton.rest_pose();
 /// let models: Vec<JointModel> = rest.parent_from_bone.iter()
 ///     .map(|local| JointModel::UniformRotation { translation: local.translation })
@@ -60,7 +60,7 @@ enum Form {
     Samples(Vec<Palette>),
 }
 
-/// What independent joints are known by.
+/// The expectations that describe independent joints.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
     pub(super) parents: Vec<Option<BoneId>>,
@@ -76,7 +76,8 @@ pub(super) const MODEL_SPACE: DMat4 = DMat4::from_cols(DVec4::X, DVec4::Y, DVec4
 impl PoseMetric {
     /// The metric of independent joints, one model per bone.
     ///
-    /// Every bone is taken to have a joint of its own: [`PoseMetric::of_skin`] refuses skins with others.
+    /// Assumes that every bone has a joint of its own; [`PoseMetric::of_skin`] refuses skins where this is
+    /// not so.
     ///
     /// Cost: O(b).
     ///
@@ -121,21 +122,21 @@ impl PoseMetric {
         })
     }
 
-    /// As [`PoseMetric::new`], refusing skins whose bones follow each other.
+    /// As [`PoseMetric::new`], but refuses skins with derived or proxy bones.
     ///
     /// # Errors
     /// As [`PoseMetric::new`]; [`MetricError::Placed`]: derived and proxy bones
     /// move with the joints that they follow, so they are not independent of them, and neither is the
     /// distance of their vertices.
     pub fn of_skin(skin: &Skin, models: &[JointModel]) -> Result<Self, MetricError> {
-        refuse_followers(skin)?;
+        refuse_computed_bones(skin)?;
         Self::new(&skin.skeleton, models)
     }
 
     /// The metric of a skin from the statistics that a file keeps, one per bone in any order.
     ///
-    /// Joints turn, slide and stretch independently ([`JointModel::from_statistics`]). Statistics come from
-    /// poses ([`joint_statistics`](crate::joint::joint_statistics)), from limits
+    /// Joints turn, slide and stretch independently ([`JointModel::from_statistics`]). Statistics can be made
+    /// from poses ([`joint_statistics`](crate::joint::joint_statistics)), from limits
     /// ([`statistics_from_limits`](super::statistics_from_limits)), or joint by joint from either.
     ///
     /// ```
@@ -157,17 +158,17 @@ impl PoseMetric {
     /// ```
     ///
     /// # Errors
-    /// As [`PoseMetric::of_skin`], and [`MetricError::BadStatistics`] for a bone that has none, has them
-    /// twice, or does not exist.
+    /// As [`PoseMetric::of_skin`], and [`MetricError::BadStatistics`] for a bone without statistics, with two
+    /// entries, or that does not exist.
     pub fn from_statistics(skin: &Skin, joints: &[JointStatistics]) -> Result<Self, MetricError> {
-        refuse_followers(skin)?;
+        refuse_computed_bones(skin)?;
         let bones = skin.skeleton.bones();
         let mut models: Vec<Option<JointModel>> = vec![None; bones.len()];
         for joint in joints {
             let j = joint.bone.index();
             let problem = match models.get(j) {
                 None => format!("bone {j} does not exist: there are {}", bones.len()),
-                Some(Some(_)) => format!("bone {j} ({}) is there twice", bones[j].name),
+                Some(Some(_)) => format!("bone {j} ({}) has two entries", bones[j].name),
                 Some(None) => {
                     models[j] = Some(JointModel::from_statistics(joint));
                     continue;
@@ -178,16 +179,17 @@ impl PoseMetric {
         let models: Vec<JointModel> = (models.into_iter().zip(bones).enumerate())
             .map(|(j, (model, bone))| {
                 model.ok_or_else(|| MetricError::BadStatistics {
-                    problem: format!("bone {j} ({}) has none", bone.name),
+                    problem: format!("bone {j} ({}) has no entry", bone.name),
                 })
             })
             .collect::<Result<_, _>>()?;
         Self::new(&skin.skeleton, &models)
     }
 
-    /// The average over poses that are equally likely: no assumption, and nothing beyond them.
+    /// The average over the given poses, each equally likely: assumes nothing about joints and covers no
+    /// other poses.
     ///
-    /// Right for every skin, whatever its pose program does: poses go through it. Cost: O(poses · b)
+    /// Works for every skin, because poses go through its pose program. Cost: O(poses · b)
     /// numbers, and a dot product visits every pose until [`PoseMetric::with_all_blocks`].
     ///
     /// # Errors
@@ -225,7 +227,7 @@ impl PoseMetric {
         self
     }
 
-    /// How many bones the metric knows.
+    /// How many bones the metric has.
     pub fn bone_count(&self) -> usize {
         self.bone_count
     }
@@ -359,8 +361,8 @@ impl Chain {
     }
 }
 
-/// Errs for bones that no joint of their own moves.
-fn refuse_followers(skin: &Skin) -> Result<(), MetricError> {
+/// Returns an error when the skin has bones that are computed from other bones.
+fn refuse_computed_bones(skin: &Skin) -> Result<(), MetricError> {
     let posed = skin.posed_bone_count();
     match skin.skeleton.bones().get(posed) {
         Some(first) => Err(MetricError::Placed {

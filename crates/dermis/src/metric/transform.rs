@@ -1,4 +1,4 @@
-//! Moving a whole model: what becomes of its metric (\[Merry07\] §3.4).
+//! The metric of a model that was moved as a whole (\[Merry07\] §3.4).
 
 use glam::{DAffine3, DMat4};
 
@@ -8,14 +8,14 @@ use crate::rig::{Palette, Similarity};
 
 /// How frames change when a model is moved: `G' = M G S⁻¹`, `S` scaling the bone's own frame.
 ///
-/// Bones do not take the scale on, their positions do: `p' = S p`, so `G'p' = M G p`, and rotations stay
+/// The scale goes into the positions, not into the bones: `p' = S p`, so `G'p' = M G p`, and rotations stay
 /// rotations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FrameChange<'a>(&'a Similarity);
 
 impl PoseMetric {
-    /// The metric of the model after it was moved by a [`Similarity`], without the motion it was made
-    /// from.
+    /// The metric of the model after it was moved by a [`Similarity`]. The poses that the metric was made
+    /// from are not needed.
     ///
     /// Distances of the moved model are those of the old one times the scale. Blocks follow
     /// \[Merry07\] Eq. 3.31, restated for every joint: `E[L']` and `E[G'ᵀG']` from `E[L]` and
@@ -31,7 +31,7 @@ impl JointModel {
     /// model space.
     ///
     /// `frame_mean` is `E[G]` of its bone, the product of the means down to it: only
-    /// [`JointModel::Independent`] looks at it.
+    /// [`JointModel::Independent`] uses it.
     #[must_use]
     pub fn transformed(
         &self,

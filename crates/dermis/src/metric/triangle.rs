@@ -9,8 +9,8 @@ use crate::skin::Influence;
 ///
 /// Entry `a, b` is `⟨c_a − m, c_b − m⟩` with the corners `c` and their centroid `m`: a symmetric matrix
 /// whose rows sum to 0. Everything that is linear in the corners with factors that sum to 0 (edges,
-/// gradients, the stretch of a parametrisation: \[Merry07\] §5.3.1) has its dot products in it, without
-/// another look at bones.
+/// gradients, the stretch of a parametrisation: \[Merry07\] §5.3.1) gets its dot products from this matrix,
+/// without using bones again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TriangleGram {
     /// The matrix, in squared model units.
@@ -52,7 +52,8 @@ impl TriangleGram {
 
     /// The area of the flat triangle with these edge products: `½ √(|e|²|f|² − ⟨e, f⟩²)`.
     ///
-    /// Not the mean of areas, but that of normalised animation space; in one pose the two are equal.
+    /// This is the area in normalised animation space, not the mean of the areas; for a single pose the two
+    /// are equal.
     pub fn area(&self) -> f64 {
         let (e, f) = ([-1.0, 1.0, 0.0], [-1.0, 0.0, 1.0]);
         let (ee, ef, ff) = (self.dot(e, e), self.dot(e, f), self.dot(f, f));
@@ -60,7 +61,7 @@ impl TriangleGram {
     }
 }
 
-/// Bones of a triangle that fit on the stack: corners of eight influences that share none.
+/// Most bones of a triangle that are kept on the stack: three corners of eight influences each, none shared.
 const MOST_ON_STACK: usize = 24;
 
 /// The edges of a triangle over the union of its corners' bones.
@@ -128,7 +129,7 @@ impl PoseMetric {
                 ff += edges.f[a].dot(pf);
                 for b in a + 1..edges.count {
                     let k = usize::from(edges.bones[b]);
-                    // P_kj = P_jkᵀ: each pair of bones is met once, the lower one on the left.
+                    // P_kj = P_jkᵀ: each pair of bones is visited once, the lower one on the left.
                     let (low, high) = if j < k { (a, b) } else { (b, a) };
                     let block = table.block(j.min(k), j.max(k));
                     let (pe, pf) = (*block * edges.e[high], *block * edges.f[high]);
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_pose_gives_the_triangle_of_euclid() {
+    fn one_pose_gives_the_euclidean_triangle() {
         let (a, b, c) = (
             DVec3::new(1.0, 2.0, 3.0),
             DVec3::new(4.0, 2.0, 3.0),

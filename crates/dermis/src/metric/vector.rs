@@ -8,7 +8,7 @@ use crate::skin::{Influence, LinearProgram};
 
 /// A vector of animation space: four numbers for each of a few bones, nothing for the others.
 ///
-/// Bones rise and none comes twice. The fourth numbers sum to 1 for a point and to 0 for the
+/// Bones are in rising order, each at most once. The fourth numbers sum to 1 for a point and to 0 for the
 /// difference of two points, which is what [`PoseMetric`](super::PoseMetric) measures.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnimationVector {
@@ -39,7 +39,7 @@ impl AnimationVector {
         Self { terms }
     }
 
-    /// `a − b`, an influence that only one of them has counting as zero in the other.
+    /// `a − b`; a bone that only one of them uses counts as zero in the other.
     pub fn difference(a: &[Influence], b: &[Influence]) -> Self {
         Self::combination([(1.0, a), (-1.0, b)])
     }
@@ -54,7 +54,7 @@ impl AnimationVector {
         self.terms.iter().map(|term| term.p.w).sum()
     }
 
-    /// `G s`: where a point is, or how two points are apart, in one pose.
+    /// `G s`: the position of a point, or the vector between two points, in one pose.
     ///
     /// # Panics
     /// When the palette lacks a bone.
@@ -109,7 +109,7 @@ impl SurfacePoint {
                 if sum.is_nan() || (sum - 1.0).abs() > 1e-6 {
                     return Err(MetricError::BadOption {
                         option: "weights",
-                        problem: format!("barycentric weights sum to 1, found {sum}"),
+                        problem: format!("barycentric weights must sum to 1, found {sum}"),
                     });
                 }
                 let [a, b, c] = corners;

@@ -19,7 +19,7 @@ pub enum BlendedNormal {
     InverseTranspose,
 }
 
-/// Unit normals by the usual approximation, which takes weights for constant around each vertex.
+/// Unit normals by the usual approximation, which treats weights as constant around each vertex.
 ///
 /// `rest_normals` has one unit normal per vertex; zero stays zero.
 ///

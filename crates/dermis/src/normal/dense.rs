@@ -49,7 +49,7 @@ pub(super) fn add_scaled(y: &mut [f64], alpha: f64, x: &[f64]) {
 
 /// Eigenvalues of a symmetric matrix, largest first, each with its unit eigenvector.
 ///
-/// Jacobi's method: turn away the off-diagonal numbers one by one until none is left. Slow for
+/// Jacobi's method: rotate the off-diagonal numbers to zero, one by one, until none is left. Slow for
 /// large matrices, accurate for small ones, and the same on every machine.
 pub(super) fn symmetric_eigen(matrix: &Square) -> Vec<(f64, Vec<f64>)> {
     /// Sweeps are quadratic once the numbers are small; ten have sufficed for every size met.
@@ -113,7 +113,7 @@ fn rotate_away(a: &mut Square, vectors: &mut Square, p: usize, q: usize) {
 }
 
 /// Directions of unit length in a positive semidefinite metric `P`: the columns of `C⁻¹` where
-/// `P = CᵀC`, without those that the metric does not see.
+/// `P = CᵀC`, without directions to which `P` gives no length.
 ///
 /// `Σ_k d_k d_kᵀ` over the directions is the pseudo-inverse of `P`.
 pub(super) fn unit_directions(metric: &Square) -> Vec<Vec<f64>> {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn no_form_no_pair() {
+    fn a_zero_form_has_no_leading_pair() {
         let mut metric = Square::zero(3);
         (0..3).for_each(|k| metric.add(k, k, 1.0));
         let none = leading_pair(&unit_directions(&metric), &Square::zero(3));

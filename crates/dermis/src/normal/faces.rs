@@ -17,13 +17,12 @@ use crate::skin::{Rows, Skin};
 /// `D = Σ_f ⟨s, a_f⟩⟨t, b_f⟩ − ⟨s, b_f⟩⟨t, a_f⟩`
 ///
 /// largest. The thesis lets `s` and `t` use every bone of the neighbours; ours use the bones of the
-/// vertex itself, so that they can stand beside its influences, and unless asked otherwise three
-/// numbers for each. Write such a tangent as `G s = H x` and let `c_f = E[Hᵀ G a_f]`,
-/// `d_f = E[Hᵀ G b_f]`, `P = E[HᵀH]`. Then `D = xᵀ B y` with `B = Σ_f c_f d_fᵀ − d_f c_fᵀ`,
-/// under `xᵀPx = yᵀPy = 1`, `xᵀPy = 0`: with `P = CᵀC`, the leading singular pair of
-/// `C⁻ᵀ B C⁻¹`. For edges that such tangents can express, `c_f = P a_f`, and that matrix is the
-/// thesis's `C A Cᵀ`; others count by their L2,2 projection. `G a_f` is an edge of the posed mesh,
-/// so the fit needs no animation-space neighbours and serves every kind of vertex program.
+/// vertex itself, so that they can stand beside its influences, with three numbers for each by default. Write
+/// such a tangent as `G s = H x` and let `c_f = E[Hᵀ G a_f]`, `d_f = E[Hᵀ G b_f]`, `P = E[HᵀH]`. Then
+/// `D = xᵀ B y` with `B = Σ_f c_f d_fᵀ − d_f c_fᵀ`, under `xᵀPx = yᵀPy = 1`, `xᵀPy = 0`: with `P = CᵀC`, the leading
+/// singular pair of `C⁻ᵀ B C⁻¹`. For edges that such tangents can express, `c_f = P a_f`, and that matrix is
+/// the thesis's `C A Cᵀ`; others count by their L2,2 projection. `G a_f` is an edge of the posed mesh, so the
+/// fit needs no animation-space neighbours and serves every kind of vertex program.
 ///
 /// | \[Merry07\] | here |
 /// | --- | --- |

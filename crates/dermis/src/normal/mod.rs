@@ -9,7 +9,7 @@
 //! The surface of a linear skin is a surface in animation space, its tangents `s` and `t` there are
 //! differences of animation-space points, and the matrices take them to tangents of the posed
 //! surface (\[Merry07\] §3.5). So each vertex stores two, [`TangentPairs`], and [`project_normals`]
-//! crosses what becomes of them. Three ways to make them:
+//! takes the cross product of the posed pair. Three ways to make them:
 //!
 //! | way | from | follows weights that change |
 //! | --- | --- | --- |
@@ -21,24 +21,23 @@
 //!
 //! A tangent has weight 0 in all, but the weights of its single bones only sum to 0: where weights
 //! change along the surface, \[Merry07\] Eq. 4.11 has `∂w_j` as the fourth number of bone `j`, and
-//! the bones' translations act on it. Leaving that number out of the formula would be badly wrong:
-//! what is left of `Ĝ_j⁻¹ v̂` is measured from origins that lie apart. But where the bones of a
-//! vertex meet in a joint, it can be traded away: for a point `c` that all of them carry to the
-//! same place, `Σ_j ∂w_j N_j c = 0`, so `Σ_j ∂w_j N_j v̂ = Σ_j ∂w_j lin(N_j)(v̂ − c)`, which has three
-//! numbers per bone. Along a chain of such joints the same is done one joint at a time. So by
-//! default each bone gets three numbers, and instead of looking for `c` the fits take the tangents
-//! nearest in L2,2, which is over poses in the mean. That loses nothing where the bones of a vertex
-//! are a connected piece of a skeleton whose bones only turn. Bones that slide, that hang side by side from a bone
-//! that does not act on the vertex, or that were found by decomposition, want
-//! [`TangentOptions::bone_weights`].
+//! the bones' translations act on it. Leaving that number out of the formula would be badly wrong, because
+//! the remaining parts of `Ĝ_j⁻¹ v̂` are measured from different origins. But where the bones of a vertex
+//! meet in a joint, it can be traded away: for a point `c` that all of them carry to the same place,
+//! `Σ_j ∂w_j N_j c = 0`, so `Σ_j ∂w_j N_j v̂ = Σ_j ∂w_j lin(N_j)(v̂ − c)`, which has three numbers per bone. Along
+//! a chain of such joints the same is done one joint at a time. So by default each bone gets three numbers,
+//! and instead of looking for `c` the fits take the tangents nearest in L2,2, that is, in the mean square
+//! over poses. That loses nothing where the bones of a vertex are a connected piece of a skeleton whose bones
+//! only turn. Bones that slide, that hang side by side from a bone that does not act on the vertex, or that
+//! were found by decomposition, need [`TangentOptions::bone_weights`].
 //!
 //! # Limits
 //!
 //! Corrections (morphs) bend the surface without turning the tangents; they are in the faces that
-//! tangents are fitted to, at the coefficients of the poses given, but have none of their own.
-//! A vertex is one point with one normal: a hard edge wants its vertex split in the skin too, each
-//! copy with its own faces. Where a pose folds the skin over itself, the faces' own normals turn by
-//! half a turn from one pose to the next, and no way follows them.
+//! tangents are fitted to, at the coefficients of the poses given, but corrections have no tangents of their
+//! own. A vertex is one point with one normal: a hard edge needs its vertex split in the skin too, each copy
+//! with its own faces. Where a pose folds the skin over itself, the faces' own normals turn by half a turn
+//! from one pose to the next, and none of these methods follows them.
 
 mod blended;
 mod dense;
@@ -63,14 +62,14 @@ pub struct TangentOptions {
     ///
     /// For bones that do not meet in joints that stay put. A third more memory and time per vertex.
     pub bone_weights: bool,
-    /// How much poses count in which every joint turns by itself, up to a radian about each axis,
-    /// beside the given ones; 0 to 1, default 0.001.
+    /// Weight of added poses in which every joint turns by itself, up to a radian about each axis; 0 to 1,
+    /// default 0.001. The given poses have the rest.
     ///
-    /// Larger trusts the given poses less. 0 leaves bones that never move against each other in
-    /// the given poses undecided, and the smallest numbers are taken. Without poses it is 1, the
-    /// model of independent joints. Measured on held-out poses: a body of 152 bones, fitted on 20
-    /// poses, went from a mean of 0.27° at 0 to 0.29° at the default and 0.52° at 0.02; characters
-    /// of up to 57 bones changed by less than 0.03° in that range, and the loosest rig gained.
+    /// Larger trusts the given poses less. At 0, numbers of bones that never move against each other in the
+    /// given poses are not determined, and the smallest are taken. Without given poses the value is 1, the
+    /// model of independent joints. Measured on poses that were held out (kept from the fit): a body of 152
+    /// bones, fitted on 20 poses, went from a mean of 0.27° at 0 to 0.29° at the default and 0.52° at 0.02;
+    /// characters of up to 57 bones changed by less than 0.03° in that range, and the loosest rig gained.
     pub prior_share: f64,
 }
 
@@ -100,7 +99,7 @@ impl TangentOptions {
     }
 }
 
-/// What can be wrong with normals.
+/// Errors of tangents and normals.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NormalError {
@@ -118,7 +117,7 @@ pub enum NormalError {
         found: usize,
     },
     /// A pose or a rest normal holds NaN or infinity.
-    #[error("{what} {index} is not finite")]
+    #[error("{what} {index} contains NaN or infinity")]
     NotFinite {
         /// "pose" or "rest normal".
         what: &'static str,

@@ -30,7 +30,7 @@ pub struct NormalAngles {
 pub struct NormalReport {
     /// Over all vertices.
     pub all: NormalAngles,
-    /// Over those that [`is_blended`] says are near a joint.
+    /// Over the vertices near a joint, by [`is_blended`].
     pub blended: NormalAngles,
 }
 
@@ -42,13 +42,13 @@ pub fn is_blended(skin: &Skin, vertex: usize) -> bool {
     significant.count() >= 2
 }
 
-/// Compares normals, made by whatever means, with those of the skin's own deformed faces.
+/// Compares normals, however made, with those of the skin's own deformed faces.
 ///
-/// A vertex whose faces give no normal is passed over; one that has a normal by its faces but none
-/// by `normals` counts as 90°.
+/// A vertex whose faces give no normal is skipped; a vertex with a face normal but none from `normals` counts
+/// as 90°.
 ///
 /// # Errors
-/// What `normals` returns, and [`NormalError::CountMismatch`] when it returns too many or too few.
+/// Errors of `normals`, and [`NormalError::CountMismatch`] when it returns too many or too few.
 ///
 /// ```
 /// use dermis::mesh::vertex_normals;

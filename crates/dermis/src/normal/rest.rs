@@ -13,9 +13,8 @@ use crate::skin::Skin;
 /// Tangents that turn with the blended matrix of each vertex: `s_j = w_j Ĝ_j⁻¹ (ŝ, 0)`
 /// (\[Merry07\] Eq. 4.8).
 ///
-/// They give the same normals as [`BlendedNormal::InverseTranspose`](super::BlendedNormal), whose
-/// mistakes at joints they share, by the means of other tangents: for a run-time that knows only
-/// tangents. A zero normal gives zeros.
+/// They give the same normals as [`BlendedNormal::InverseTranspose`](super::BlendedNormal), with the same
+/// errors at joints, for a run-time that takes only tangents. A zero normal gives zeros.
 ///
 /// # Errors
 /// [`NormalError::CountMismatch`] and [`NormalError::NotFinite`].
@@ -41,20 +40,20 @@ pub fn tangents_from_rest_normals(
 /// Tangents that match a normal at rest and follow the weights as they change around each vertex.
 ///
 /// \[Merry07\] Eq. 4.11 is `s_j = w_j Ĝ_j⁻¹ (ŝ, 0) + (∂w_j/∂ŝ) Ĝ_j⁻¹ v̂`: the derivative of
-/// `p_j = w_j Ĝ_j⁻¹ v̂` along the surface. Two things are done otherwise.
+/// `p_j = w_j Ĝ_j⁻¹ v̂` along the surface. This function differs in two points.
 ///
 /// First, the derivative is taken after projection, from posed positions, so that it serves every
 /// vertex program and counts bones that only neighbours use. With `M` the blended matrix of the
-/// vertex, held fixed, `r_n = v_n − M v̂_n` is what the neighbour `n` does beyond it: for SSD,
-/// `Σ_j (w_nj − w_j) N_j v̂_n`. The target in each pose is `lin(M) ŝ + ∂r/∂ŝ`, with the derivative by
-/// least squares over the one-ring. At rest `r` is 0 and the given normal exact, however coarse
-/// the mesh; taking `∂v/∂ŝ` whole would not keep it.
+/// vertex, held fixed, `r_n = v_n − M v̂_n` is the motion of the neighbour `n` that `M` does not explain: for
+/// SSD (linear blend skinning), `Σ_j (w_nj − w_j) N_j v̂_n`. The target in each pose is `lin(M) ŝ + ∂r/∂ŝ`,
+/// with the derivative by least squares over the one-ring. At rest `r` is 0 and the given normal exact,
+/// however coarse the mesh; taking `∂v/∂ŝ` whole would not keep it.
 ///
 /// Second, the tangent stored is the one nearest to that target in L2,2 among those that have the
 /// vertex's own bones: `x = P⁺ E[Hᵀ (lin(M) ŝ + ∂r/∂ŝ)]`, as in [`fit_tangents`](super::fit_tangents).
 /// The pair is then made orthonormal in L2,2.
 ///
-/// Choose this over fitted tangents when the rest normals say more than the faces do.
+/// Choose this over fitted tangents when the rest normals are better than the normals of the faces.
 /// A zero normal gives zeros.
 ///
 /// # Errors

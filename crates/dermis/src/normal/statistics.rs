@@ -8,9 +8,9 @@ use crate::par;
 use crate::rig::{BoneId, Palette, Pose, Skeleton};
 use crate::skin::{Skin, VertexProgram};
 
-/// A pose, how much it counts, and what the skin does in it.
+/// A pose, its weight, and the skin's matrices and positions in it.
 pub(super) struct Sample {
-    /// Shares of the given poses and of the prior sum to 1 each, times their part.
+    /// Weight of the pose in expectations.
     pub(super) share: f64,
     pub(super) palette: Palette,
     pub(super) positions: Vec<DVec3>,
@@ -23,7 +23,7 @@ pub(super) struct Statistics {
     pub(super) samples: Vec<Sample>,
 }
 
-/// Poses of the prior: enough that three turns of each of nine bones are told apart.
+/// Poses of the prior: enough to distinguish three turns of each of nine bones.
 const PRIOR_POSES: usize = 24;
 
 impl Statistics {
@@ -68,7 +68,7 @@ impl Statistics {
     }
 }
 
-/// What the numbers of one vertex's tangent do in every pose: `H`, with `G s = H x`.
+/// How the numbers of one vertex's tangent act in every pose: `H`, with `G s = H x`.
 ///
 /// `x` has three numbers per bone, `x_j`, and with bone weights one more for each bone but the
 /// last. Those are counted from where the bones carry the vertex itself, which keeps the numbers
@@ -82,7 +82,7 @@ pub(super) struct Motion<'a> {
     /// Columns of `H` for one sample after the other.
     columns: Vec<DVec3>,
     column_count: usize,
-    /// `c_j`, and what one unit of each column means as a weight; empty without bone weights.
+    /// `c_j`, and the weight that one unit of each column stands for; empty without bone weights.
     pivots: Vec<DVec3>,
     weight_units: Vec<f64>,
 }

@@ -10,9 +10,9 @@ use crate::skin::{Rows, Skin};
 
 /// Two animation-space tangents `s` and `t` per vertex.
 ///
-/// Item by item beside the skin's influences: the weights of an SSD program, or the influences of
-/// the linear program that it compiles to, which stand in the same order. Scaling the pair or
-/// turning it within its plane changes no normal.
+/// One pair per influence of the skin, in the same order: per weight of an SSD (linear blend skinning)
+/// program, or per influence of the linear program that it compiles to. Scaling the pair or turning it within
+/// its plane changes no normal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TangentPairs {
     /// `[s_j, t_j]` in the frame of influence `j`'s bone; zeros where a vertex has no normal.

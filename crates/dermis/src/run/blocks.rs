@@ -1,9 +1,9 @@
 //! Puts vertices that use the same bones next to each other.
 //!
-//! Vertices are grouped by their set of bones and cut into blocks of sixteen. What is left over of
-//! each group, fewer than sixteen, is merged: a vertex may sit in a block with more bones than its
-//! own, where the others have weight 0. A merge is made when the block it saves costs more than
-//! the bones it adds. Padding is what remains.
+//! Vertices are grouped by their set of bones and cut into blocks of sixteen. The vertices left over in each
+//! group, fewer than sixteen, are merged: a vertex may sit in a block with more bones than its own, where the
+//! others have weight 0. A merge is made when the block it saves costs more than the bones it adds. Slots
+//! that stay empty are padding.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ impl BlockPlan {
     }
 }
 
-/// What a block costs besides its bones, in bones: loads, stores and the final products.
+/// Cost of a block besides its bones, in bones: loads, stores and the final products.
 const BLOCK_COST: usize = 2;
 
 /// How many half-filled blocks per bone a leftover is tried against: more was not better on rigs
@@ -42,11 +42,10 @@ const TRIED: usize = 64;
 ///
 /// `bones_of` lists the distinct bones of a vertex; equal lists come together. With `pivots`, the
 /// first bone of a list is special, and only vertices with the same first bone share a block.
-/// `moved` says which vertices any correction moves: they come together, so that few blocks read
-/// displacements. Leftovers of both join: a block that is half moved costs no more than a half-filled
-/// one that is.
-/// Blocks come in the order of their first vertices, so that output in the caller's order is
-/// written nearly in sequence.
+/// `moved` says which vertices a correction moves: they are put together, so that few blocks read
+/// displacements. Leftovers of moved and unmoved vertices may share a block, which costs no more than a
+/// half-filled block of moved ones. Blocks come in the order of their first vertices, so that output in the
+/// caller's order is written nearly in sequence.
 pub(super) fn form_blocks<'a>(
     moved: &[bool],
     bones_of: impl Fn(usize) -> &'a [u16],

@@ -15,13 +15,13 @@ pub type Mat3x4 = [f32; 12];
 
 type Rows3 = [Vec4; 3];
 
-/// What the chain needs to know about a skeleton, in `f32`.
+/// A skeleton packed for chaining poses to matrices, in `f32`.
 #[derive(Debug, Clone)]
 pub struct PackedSkeleton {
     parents: Vec<Option<BoneId>>,
     /// `Ĝ_j⁻¹`.
     bone_from_rest: Vec<Mat3x4>,
-    /// Bones after these are left alone.
+    /// How many bones are chained; the matrices of later bones are not touched.
     chained_count: usize,
 }
 
@@ -86,7 +86,7 @@ impl PackedSkeleton {
     }
 
     /// Writes `N_j = G_j Ĝ_j⁻¹` for every bone, which takes rest positions to posed ones: the
-    /// palette that stock SSD (linear blend skinning) wants.
+    /// palette that stock SSD (linear blend skinning) takes.
     ///
     /// `G_j` and `Ĝ_j⁻¹` are both as large as the bone is far from the origin, and their product
     /// may be small: the error is relative to that distance, as it is for [`Self::palette`].

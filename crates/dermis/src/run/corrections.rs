@@ -1,10 +1,9 @@
 //! Displacements in the order in which the kernels read them: block by block, and in each block
-//! correction by correction, so that one that leaves a block alone costs nothing there.
+//! correction by correction, so that a correction costs nothing in blocks that it does not move.
 //!
-//! Which corrections touch a block is a set of bits, and so is which coefficients of a frame are not
-//! zero: what is to be added is the set that they have in common. Asking each correction of a block in
-//! turn took four times as long as the whole rest of the skin on a face of a hundred shapes, nearly
-//! all of which are off.
+//! The corrections that touch a block are a set of bits, and so are the coefficients of a frame that are not
+//! zero: the intersection of the two is added. Testing each correction of a block in turn took four times as
+//! long as the whole rest of the skin on a face of a hundred shapes, nearly all of which are off.
 
 use super::blocks::BlockPlan;
 use super::kernel::{Part, Simd};
@@ -19,10 +18,10 @@ pub(super) struct PackedCorrections {
     moved: Vec<MovedBlocks>,
     /// Where each block that moves begins, and where the last one ends.
     starts: Vec<Start>,
-    /// The corrections that touch a block: `words` numbers per block that any does.
+    /// The corrections that touch a block: `words` numbers per block that moves.
     touched: Vec<u64>,
     words: usize,
-    /// What whole numbers are counted in, one per correction and block; empty at full precision.
+    /// Sizes of the steps of whole numbers, one per correction and block; empty at full precision.
     steps: Vec<f32>,
     planes: CorrectionPlanes,
     /// True when influences have four numbers: the weight component of some displacement is not 0.
@@ -30,7 +29,8 @@ pub(super) struct PackedCorrections {
     largest_step: f64,
 }
 
-/// Sixty-four blocks. A place for every one would cost more to read than all else where few of them move.
+/// Sixty-four blocks, a bit each: an entry per block would cost more to read than all else where few of them
+/// move.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct MovedBlocks {
     bits: u64,
@@ -192,7 +192,7 @@ impl PackedCorrections {
             true => 1.0 / f64::from(step),
             false => 0.0,
         };
-        // `as` holds on to the ends of the range.
+        // `as` saturates at the ends of the range.
         let steps = |x: f64| (x * inverse).round();
         match &mut self.planes {
             CorrectionPlanes::Full(_) => {}
@@ -228,7 +228,7 @@ impl PackedCorrections {
         self.moved.is_empty()
     }
 
-    /// What moves a block that nothing moves.
+    /// No corrections, for a block that none moves.
     #[inline(always)]
     pub(super) fn of_no_block<'a>(
         &'a self,
@@ -244,7 +244,7 @@ impl PackedCorrections {
         }
     }
 
-    /// What moves a block.
+    /// The corrections of a block.
     #[inline(always)]
     pub(super) fn of_block<'a>(
         &'a self,
@@ -268,7 +268,7 @@ impl PackedCorrections {
     }
 }
 
-/// The displacements of each block after the other, otherwise in the order they have: by correction,
+/// The displacements sorted by block, and within a block in their given order: by correction,
 /// and within one as the caller lists them. Counted, not compared: half a million take milliseconds.
 fn by_block(block_count: usize, moves: &[Move], block_of: impl Fn(&Move) -> usize) -> Vec<u32> {
     let mut next = vec![0u32; block_count + 1];
@@ -293,7 +293,7 @@ pub(super) struct FrameCoefficients<'a> {
     on: [u64; ON_WORDS],
 }
 
-/// Coefficients beyond 64 times as many are all evaluated, zero or not.
+/// Words of 64 bits. Coefficients beyond that many bits are always evaluated, zero or not.
 const ON_WORDS: usize = 64;
 
 impl<'a> FrameCoefficients<'a> {
@@ -308,7 +308,7 @@ impl<'a> FrameCoefficients<'a> {
     }
 }
 
-/// What moves one block.
+/// The corrections that move one block.
 #[derive(Clone, Copy)]
 pub(super) struct BlockCorrections<'a> {
     touched: &'a [u64],
@@ -320,13 +320,13 @@ pub(super) struct BlockCorrections<'a> {
 }
 
 impl BlockCorrections<'_> {
-    /// Adds what the corrections add to rest positions.
+    /// Adds the corrections to rest positions.
     #[inline(always)]
     pub(super) fn add_to_rest<S: Simd>(&self, simd: S, part: usize, v: &mut [S::F; 3]) {
         self.add(simd, 0, 3, part, v);
     }
 
-    /// Adds what the corrections add to the animation-space vector of one of `slots` bones.
+    /// Adds the corrections to the animation-space vector of one of `slots` bones.
     #[inline(always)]
     pub(super) fn add_to_influence<S: Simd>(
         &self,
@@ -358,7 +358,7 @@ impl BlockCorrections<'_> {
         if self.touched.is_empty() {
             return;
         }
-        // A copy, so that those of blocks that nothing moves stay in registers.
+        // A copy, so that the numbers of blocks without corrections stay in registers.
         let mut moved = *v;
         simd.call(Adding {
             corrections: self,
@@ -371,7 +371,7 @@ impl BlockCorrections<'_> {
     }
 }
 
-/// What [`BlockCorrections::add`] does.
+/// The work of [`BlockCorrections::add`].
 struct Adding<'a, F, const N: usize> {
     corrections: &'a BlockCorrections<'a>,
     first: usize,
@@ -438,7 +438,7 @@ impl<F: Copy, const N: usize> Adding<'_, F, N> {
     }
 }
 
-/// Adds `N` planes, scaled, and asks for as many that will be read soon.
+/// Adds `N` planes, scaled, and prefetches as many that will be read soon.
 ///
 /// No closure: those are not compiled for the instruction set of the caller.
 #[inline(always)]

@@ -13,8 +13,8 @@ use crate::skin::Skin;
 
 /// Places the derived bones (pseudo-bones) of one character.
 ///
-/// Each frame, after sampling and blending, and before [`PackedSkeleton::palette`](super::PackedSkeleton::palette).
-/// A clone shares the packed numbers.
+/// Call it each frame, after sampling and blending, and before
+/// [`PackedSkeleton::palette`](super::PackedSkeleton::palette). A clone shares the packed numbers.
 ///
 /// **Accuracy.** 64 bits, from the pose buffer's own 32-bit numbers; then rounded to 32. A derived bone whose rest
 /// matrix shears is placed without the shear, as in a file.
@@ -23,7 +23,7 @@ pub(super) struct PackedDerived {
     packed: Arc<[PackedBone]>,
 }
 
-/// A derived bone with all that does not change.
+/// A derived bone with its precomputed values.
 #[derive(Debug)]
 struct PackedBone {
     bone: BoneId,
@@ -38,7 +38,7 @@ struct PackedBone {
 }
 
 impl PackedDerived {
-    /// Packs the derived bones of a skin; one without is fine, too.
+    /// Packs the derived bones of a skin; it may have none.
     pub(super) fn new(skin: &Skin) -> Self {
         let bones = skin.pose_program.derived().iter();
         Self {
@@ -48,7 +48,7 @@ impl PackedDerived {
         }
     }
 
-    /// Puts every derived bone where the joint that it follows says.
+    /// Places every derived bone from the joint that it follows.
     ///
     /// # Errors
     /// [`RunError::CountMismatch`] when the pose has fewer bones than the skin.

@@ -1,5 +1,5 @@
-//! Coefficients that follow from the pose, for [`PoseBuffer`]s: what
-//! [`Skin::run_pose_program`] computes with a skin's [drivers](crate::skin::PoseProgram::drivers), without allocating.
+//! Coefficients computed from the pose, for [`PoseBuffer`]s: the same as [`Skin::run_pose_program`] computes
+//! with a skin's [drivers](crate::skin::PoseProgram::drivers), without allocating.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::skin::Skin;
 
 /// Computes the driven coefficients of one character.
 ///
-/// Each frame, after sampling and blending, and before the vertices:
+/// Call it each frame, after sampling and blending, and before the vertices:
 ///
 /// ```
 /// use dermis::pose_space::{Center, Control, InterpolateOptions, JointTurn, interpolate};
@@ -56,10 +56,10 @@ use crate::skin::Skin;
 /// **Accuracy.** Coordinates of joints are within 1e-9 radians of those of the pose buffer's own
 /// 32-bit rotations, bumps within 1e-11 of their values there, and sums have 64 bits; then each
 /// coefficient is rounded to 32. The weights are not kept in 32 bits: those of wide bumps are
-/// large and cancel, and the sculpted poses would be missed.
+/// large and cancel, and the skin would miss the sculpted poses.
 ///
-/// **Cost.** Time for every center, and for every center and control: 0.3 µs for one joint and ten
-/// poses, 0.5 µs for five joints.
+/// **Cost.** Grows with the centers, and with centers times controls: 0.3 µs for one joint and ten poses, 0.5
+/// µs for five joints.
 ///
 /// A bone's rotation is read from its rotation and the signs of its scale, which is the rotation
 /// nearest to its matrix; of a mirrored bone whose scales are equally large, one of the nearest.
@@ -99,7 +99,7 @@ struct PackedDriver {
     output_count: usize,
 }
 
-/// A control, with all that does not change.
+/// A control with its precomputed values.
 #[derive(Debug)]
 enum Input {
     Slider {
@@ -134,7 +134,7 @@ struct CenterPlace {
 }
 
 impl PackedDrivers {
-    /// Packs the drivers of a skin; one without drivers is fine, too.
+    /// Packs the drivers of a skin; it may have none.
     ///
     /// # Errors
     /// [`RunError::Skin`] when a driver does not fit the skin.
@@ -162,7 +162,7 @@ impl PackedDrivers {
         })
     }
 
-    /// How many coefficients there are before those that are driven.
+    /// How many coefficients a pose gives; the driven ones come after them.
     pub fn posed_coefficient_count(&self) -> usize {
         self.packed.posed_coefficient_count
     }
@@ -320,7 +320,7 @@ impl Input {
         }
     }
 
-    /// Where a pose is: the twin of [`Control::push_coordinates`].
+    /// Where a pose is: the packed form of [`Control::push_coordinates`].
     fn place(&self, pose: &PoseBuffer) -> Place {
         match self {
             Self::Slider { coefficient } => Place {

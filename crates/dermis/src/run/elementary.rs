@@ -50,7 +50,7 @@ pub(super) fn gaussian(s: f64) -> f64 {
 
 /// `x^y` for x from 0 to 1 and y above 1/2, off by less than 1e-11 of itself, or 2e-14.
 pub(super) fn power(x: f64, y: f64) -> f64 {
-    // √1e-30 is nothing already; and below are numbers that logarithm() does not take apart.
+    // √1e-30 is negligible already, and `logarithm` does not take subnormal numbers.
     if x < 1e-30 {
         return 0.0;
     }
@@ -92,8 +92,8 @@ fn arctangent_over_tangent(z: f64) -> f64 {
 /// Axis times angle of a unit quaternion, at most half a turn; off by less than 1e-9 radians.
 ///
 /// Halving an angle is algebra: `xyz/(1 + w)` is `tan(θ/4)` along the axis, and halved again
-/// `tan(θ/8)`, at most 0.41, where a short series does. Nothing is divided by a sine, so no turn at
-/// all is no special case.
+/// `tan(θ/8)`, at most 0.41, where a short series does. Nothing is divided by a sine, so a turn of 0 is no
+/// special case.
 pub(super) fn rotation_vector(q: DQuat) -> DVec3 {
     let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
     let quarter = q.xyz() * (sign / (1.0 + q.w.abs()));
@@ -108,7 +108,8 @@ pub(super) fn rotation_vector(q: DQuat) -> DVec3 {
 pub(super) fn exponential(turn: DVec3) -> DQuat {
     let mut half = turn * 0.5;
     let mut squarings = 0;
-    // Numbers whose squares are infinite have no angle that 64 bits can tell: the bound ends the loop for them.
+    // Numbers whose squares are infinite have no angle that 64 bits can hold: the bound ends the loop for
+    // them.
     while dot(half, half) > 1.0 / 64.0 && squarings < 1100 {
         half *= 0.5;
         squarings += 1;
@@ -196,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn powers_are_powers(x in 0.0..=1.0f64, tiny in 0..40i32, y in 0.5..8.0f64) {
+        fn powers_equal_those_of_std_to_the_stated_error(x in 0.0..=1.0f64, tiny in 0..40i32, y in 0.5..8.0f64) {
             let x = x * 0.5f64.powi(tiny);
             let exact = x.powf(y);
             let off = (power(x, y) - exact).abs();
@@ -204,7 +205,7 @@ mod tests {
         }
 
         #[test]
-        fn turns_are_turns(
+        fn turns_equal_those_of_glam_to_the_stated_error(
             axis in (-1.0..1.0f64, -1.0..1.0f64, -1.0..1.0f64),
             turn in -PI..PI,
             about in 0..3usize,
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn no_turn_and_half_a_turn_are_no_trouble() {
+    fn zero_and_half_turns_are_read_correctly() {
         assert_eq!(rotation_vector(DQuat::IDENTITY), DVec3::ZERO, "none");
         let half = rotation_vector(DQuat::from_xyzw(0.0, 0.0, 1.0, 0.0));
         assert!((half - PI * DVec3::Z).length() < 1e-9, "half: {half}");

@@ -12,7 +12,7 @@ use super::program::{
 use super::source::KernelKind;
 use super::{NormalLength, RunError, STREAMED_BYTES, Stores};
 
-/// What changes from frame to frame.
+/// The inputs that change from frame to frame.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameInputs<'a> {
     /// One entry per bone: see [`PackedSkin::fill_palette`].
@@ -21,7 +21,7 @@ pub struct FrameInputs<'a> {
     pub coefficients: &'a [f32],
 }
 
-/// The same in memory of its own.
+/// As [`FrameInputs`], in memory of its own.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Frame {
     /// One entry per bone.
@@ -64,7 +64,7 @@ pub enum Output<'a> {
 #[cfg(feature = "threads")]
 const GRAIN: usize = 128;
 
-/// How many planes ahead of their use memory is asked for: more than a page, because the machine's
+/// How many planes ahead of their use memory is prefetched: more than a page, because the machine's
 /// own prefetching stops at the end of one and a block keeps it too busy to run ahead. At 4 million
 /// vertices AVX2 gained 18% and 16-bit planes 40%; within the caches it cost, so it is for large
 /// meshes only.
@@ -75,7 +75,7 @@ impl PackedSkin {
     ///
     /// # Errors
     /// [`RunError::CountMismatch`] when a buffer has the wrong length, and
-    /// [`RunError::NoNormals`] when normals are wanted of a skin that was packed without.
+    /// [`RunError::NoNormals`] when normals are requested from a skin that was packed without them.
     pub fn evaluate(&self, inputs: &FrameInputs<'_>, out: Output<'_>) -> Result<(), RunError> {
         let job = self.job(inputs, out)?;
         job.run(self);
@@ -100,7 +100,7 @@ impl PackedSkin {
     /// Evaluates many frames of one skin, threads over frames and over blocks.
     ///
     /// # Errors
-    /// As [`PackedSkin::evaluate`]; nothing is evaluated unless all frames are in order.
+    /// As [`PackedSkin::evaluate`]; nothing is evaluated unless all frames are valid.
     pub fn evaluate_crowd<'a>(
         &self,
         frames: impl IntoIterator<Item = (FrameInputs<'a>, Output<'a>)>,
@@ -299,8 +299,8 @@ struct Blocks<'a, T, P> {
 }
 
 impl<T: Stored, P: Program> Kernel for Blocks<'_, T, P> {
-    /// What is the same for all blocks is asked once: asked of every block it took an eighth of the time of linear
-    /// blend skinning, and a quarter where the results go to the caller's order.
+    /// Conditions that are the same for all blocks are tested once. Testing them in every block took an
+    /// eighth of the time of linear blend skinning, and a quarter where the results go to the caller's order.
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         match self.skin.corrections.are_none() {
@@ -368,7 +368,7 @@ impl<T: Stored, P: Program> Blocks<'_, T, P> {
     }
 }
 
-/// What the blocks of a job have in common.
+/// The state that all blocks of a job share.
 struct Evaluation<'a, S, T, P> {
     simd: S,
     skin: &'a PackedSkin,

@@ -65,8 +65,8 @@ impl FaceNormals {
 
     /// Unit normals of the vertices, or zero where there is no face or the faces cancel.
     ///
-    /// `face_normals` is scratch memory of the caller's: afterwards the normal of each face with
-    /// twice its area as length. Uses the current rayon pool and allocates nothing.
+    /// `face_normals` is scratch memory of the caller; afterwards it holds the normal of each face, with
+    /// twice the face's area as its length. Uses the current rayon pool and allocates nothing.
     ///
     /// # Errors
     /// [`RunError::CountMismatch`] when a buffer has the wrong length.
@@ -141,7 +141,7 @@ mod tests {
     use crate::synth::{TubeOptions, tube};
 
     #[test]
-    fn they_are_the_normals_of_the_plain_function() {
+    fn normals_equal_those_of_the_plain_function() {
         let set = tube(&TubeOptions {
             ring_count: 300,
             segment_count: 24,

@@ -3,7 +3,7 @@
 //! A kernel is written once, over [`Simd`], and compiled three times. A value of type [`Avx2`] or
 //! [`Avx512`] is the proof that the machine has those instructions: only detection makes one, so
 //! the arithmetic on it is safe to call. `std::arch` was chosen over a SIMD crate because the
-//! kernels need twenty operations in all, and because AVX2 wants pairs of registers, so that each
+//! kernels need twenty operations in all, and because AVX2 needs pairs of registers, so that each
 //! matrix entry is broadcast once for sixteen vertices (single registers were 1.5 times slower).
 //!
 //! The portable set is plain arrays that the compiler vectorises for whatever it targets. It does
@@ -22,7 +22,7 @@ use super::plane::{BLOCK, BlockXyz, Plane};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum InstructionSet {
-    /// What every machine has.
+    /// Instructions that every machine has.
     Portable,
     /// 256-bit registers and fused multiply-add.
     Avx2,
@@ -101,7 +101,7 @@ pub(super) trait Simd: Copy {
     type F: Copy;
     /// How many numbers `F` holds: a divisor of [`BLOCK`].
     const WIDTH: usize;
-    /// True when a 3x4 matrix of sums fits into the registers beside what is added to it.
+    /// True when a 3x4 matrix of sums fits into the registers beside its operands.
     const TWELVE_SUMS: bool = false;
 
     fn splat(self, x: f32) -> Self::F;
@@ -116,7 +116,7 @@ pub(super) trait Simd: Copy {
     fn fence(self);
     /// Asks for a cache line that will be read soon.
     fn prefetch<T>(self, soon: &T);
-    /// Runs what is seldom needed outside of the loop it is called from, which keeps its registers.
+    /// Runs a seldom needed part as a function of its own, so that the calling loop keeps its registers.
     fn call<P: Part<Self>>(self, part: P);
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
     fn sub(self, a: Self::F, b: Self::F) -> Self::F;
@@ -139,7 +139,7 @@ pub(super) trait Simd: Copy {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Portable;
 
-/// Numbers at once: with SSE2, 8 was 10 to 25% faster than 4, whose matrix entries serve fewer.
+/// Numbers at once: with SSE2, 8 was 10 to 25% faster than 4, because each matrix entry serves more numbers.
 const PORTABLE_WIDTH: usize = 8;
 type Array = [f32; PORTABLE_WIDTH];
 

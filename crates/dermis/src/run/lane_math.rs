@@ -1,4 +1,4 @@
-//! Matrices and rotations, sixteen at a time: what proxy bones need of them, from `+ − × ÷ √` alone.
+//! Matrices and rotations for proxy bones, sixteen at a time, from `+ − × ÷ √` alone.
 //!
 //! Nothing here is fused and no sum changes its order with the width of registers, so that every
 //! instruction set gives the same bits. Angles come from short series: see
@@ -123,7 +123,7 @@ pub(super) fn rotation_matrix<S: Simd>(simd: S, q: &Quaternion<S>) -> Matrix<S> 
 /// A unit quaternion of the rotation about `axis · angle`; either of the two that there are.
 ///
 /// Half turns are taken off half the angle first, and a quaternion that loses one changes only its
-/// sign: what the series see is at most `π/2`, where the first term that they leave out is below
+/// sign: the series get at most `π/2`, where the first term that they leave out is below
 /// 1e-8. Off by less than 3e-7 for a few turns.
 #[inline(always)]
 pub(super) fn exponential<S: Simd>(simd: S, vector: Vector<S>) -> Quaternion<S> {
@@ -151,7 +151,7 @@ pub(super) fn exponential<S: Simd>(simd: S, vector: Vector<S>) -> Quaternion<S> 
     let left = simd.sub(half, simd.mul(taken, simd.splat(PI)));
     let left = simd.sub(left, simd.mul(taken, simd.splat(PI_REST)));
     let squared = simd.mul(left, left);
-    // `left / angle` is exactly 1/2 where nothing was taken, and no turn has no axis to multiply.
+    // `left / angle` is exactly 1/2 where nothing was taken off; a turn of 0 has no axis to multiply.
     let tiny = simd.splat(1e-30);
     let divisor = simd.select_less(angle, tiny, tiny, angle);
     let along = simd.mul(series(simd, squared, &SINE), simd.div(left, divisor));
@@ -228,8 +228,8 @@ pub(super) fn logarithm<S: Simd>(simd: S, q: &Quaternion<S>) -> Vector<S> {
 /// Of all vectors that are the same rotation, the one nearest to `middle`: the twin of
 /// [`nearest_branch`](crate::math::nearest_branch).
 ///
-/// `middle_axis` has unit length or none. A turn below 1e-5 has no axis of its own here, because
-/// 32-bit matrices do not know one.
+/// `middle_axis` has unit length or none. A turn below 1e-5 has no axis of its own here, because 32-bit
+/// matrices cannot hold one.
 #[inline(always)]
 pub(super) fn nearest_branch<S: Simd>(
     simd: S,
@@ -320,7 +320,7 @@ mod tests {
         }
 
         #[test]
-        fn products_are_products(a in any_vector(3.0), b in any_vector(3.0)) {
+        fn quaternion_products_equal_matrix_products(a in any_vector(3.0), b in any_vector(3.0)) {
             let (p, q) = (exponential(Portable, lanes(a)), exponential(Portable, lanes(b)));
             let both = rotation_matrix(Portable, &quaternion_product(Portable, &p, &q));
             let (p, q) = (rotation_matrix(Portable, &p), rotation_matrix(Portable, &q));
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn no_turn_takes_the_axis_of_the_middle() {
+    fn a_zero_turn_takes_the_axis_of_the_middle() {
         let none = exponential(Portable, lanes(DVec3::ZERO));
         assert_eq!(none.map(|x| x[0]), [0.0, 0.0, 0.0, 1.0], "no turn at all");
         let zero = logarithm(Portable, &none);

@@ -15,14 +15,14 @@
 //!   ...                    results x y z | nx ny nz            per block
 //! ```
 //!
-//! What is left over of a set of bones joins a block with a few bones more, where the others weigh
-//! nothing; [`PackedSkin::padding_ratio`] and [`PackedSkin::bones_per_vertex`] tell what that costs
-//! (a few per cent on meshes with many vertices per bone).
+//! Vertices left over from a set of bones join a block with a few more bones, where those bones have weight
+//! 0; [`PackedSkin::padding_ratio`] and [`PackedSkin::bones_per_vertex`] give the cost (a few per cent on
+//! meshes with many vertices per bone).
 //!
 //! # From a file to vertices
 //!
 //! [`Player`] does everything: it samples a clip, runs the pose program, and evaluates the drawn vertices.
-//! Its parts serve whoever keeps buffers of their own:
+//! Use its parts to keep your own buffers:
 //!
 //! ```
 //! use dermis::run::{ClipSampler, FrameInputs, Mat3x4, Output, PackOptions, PackedPoseProgram};
@@ -59,11 +59,12 @@
 //!
 //! [`ClipSampler`] writes a [`PoseBuffer`]; [`PoseBuffer::blend`] mixes two of them. [`PackedPoseProgram`] is made
 //! of [`PackedSkeleton`], which chains a pose down the tree to matrices, four bones at a time; of
-//! [`PackedDrivers`], which write driven coefficients; of what places derived bones; and of [`PackedProxies`],
-//! which place proxy bones. All give what [`Clip::sample`](crate::Clip::sample),
-//! [`Pose::blend`](crate::Pose::blend) and [`Skin::run_pose_program`](crate::Skin::run_pose_program) give in
-//! double precision, to rounding, and allocate nothing. Only `+ − × ÷ √` are used there, never a library sine and
-//! never a fused multiply-add, so a pose is the same to the bit on every machine that rounds as IEEE 754 asks.
+//! [`PackedDrivers`], which write driven coefficients; of a part that places derived bones; and of
+//! [`PackedProxies`], which place proxy bones. All give the same results as
+//! [`Clip::sample`](crate::Clip::sample), [`Pose::blend`](crate::Pose::blend) and
+//! [`Skin::run_pose_program`](crate::Skin::run_pose_program) in double precision, to rounding, and allocate
+//! nothing. Only `+ − × ÷ √` are used there, never a library sine and never a fused multiply-add, so a pose
+//! is the same to the bit on every machine that rounds as IEEE 754 asks.
 //!
 //! # Accuracy
 //!
@@ -79,16 +80,16 @@
 //! Linear blend: 12 multiply-adds per influence, 9 for the position and 9 for a normal. Linear: 12
 //! per influence, 9 more for a normal, 18 to 24 for tangents. Multi-weight: as linear blend, with
 //! twelve times the weights to read. Dual quaternions: 8 per influence and about 50 at the end.
-//! Beyond the second-level cache memory decides: bytes per vertex over the bandwidth. Corrections
+//! Beyond the second-level cache, memory sets the time: bytes per vertex over the bandwidth. Corrections
 //! cost only in the blocks they touch, and only while their coefficient is not zero: three
 //! multiply-adds and 12 bytes per vertex, or 6 or 3 with
-//! [`PackOptions::correction_precision`]; of a linear program per influence. Vertices that some
-//! correction moves share blocks, so that those of the others read nothing.
+//! [`PackOptions::correction_precision`]; of a linear program per influence. Vertices that a correction moves
+//! share blocks, so that the other blocks read no corrections.
 //!
 //! # What it cannot do
 //!
-//! Normals do not see corrections (bulges keep the normals of the shape they grew from):
-//! [`FaceNormals`] does. Normals from tangents are for linear programs only. Scale is lost in dual
+//! Normals ignore corrections (bulges keep the normals of the shape they grew from):
+//! [`FaceNormals`] follow them. Normals from tangents are for linear programs only. Scale is lost in dual
 //! quaternions. There is no GPU code here.
 
 mod blocks;
@@ -135,7 +136,7 @@ pub use proxies::PackedProxies;
 pub use sampler::ClipSampler;
 pub use timeline::loop_time;
 
-/// What can be wrong with packing or evaluating.
+/// Errors of packing and evaluating.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -159,7 +160,7 @@ pub enum RunError {
         /// Its pairs of tangents.
         found: usize,
     },
-    /// A program cannot do what was asked.
+    /// This kind of skin does not support the request.
     #[error("{what} cannot be packed for {program}: {hint}")]
     NotSupported {
         /// What was asked.
@@ -169,11 +170,11 @@ pub enum RunError {
         /// What to do instead.
         hint: &'static str,
     },
-    /// Normals were asked of a skin that was packed without.
+    /// Normals were requested from a skin that was packed without them.
     #[error("the skin was packed without normals: set PackOptions::normals")]
     NoNormals,
-    /// A number is NaN, or larger than 32 bits can say.
-    #[error("vertex {vertex} has a number that is not finite in 32 bits")]
+    /// A number is NaN, infinite, or too large for a 32-bit float.
+    #[error("vertex {vertex} has a number that is NaN, infinite or too large for a 32-bit float")]
     NotFinite {
         /// Index of the vertex.
         vertex: usize,
@@ -184,21 +185,21 @@ pub enum RunError {
         /// What was asked.
         set: InstructionSet,
     },
-    /// The skin is not whole: a part of its pose program does not fit it.
+    /// A part of the pose program does not fit the skin.
     #[error(transparent)]
     Skin(#[from] crate::skin::SkinError),
     /// Proxy bones do not fit the skin.
     #[error(transparent)]
     Rig(#[from] crate::rig::RigError),
-    /// A document without a skin was to be played.
-    #[error("there is no skin to play: no bone moves the mesh")]
+    /// The document has no skin.
+    #[error("the document has no skin, so there is nothing to play")]
     NoSkin,
     /// A clip does not exist.
     #[error("there is no clip '{wanted}': the clips are {}", quoted(names))]
     NoClip {
         /// The clip that was asked for.
         wanted: String,
-        /// Those that there are.
+        /// The clips that exist.
         names: Vec<String>,
     },
     /// The skin has more than 2³² influences.

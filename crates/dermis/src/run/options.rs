@@ -27,7 +27,7 @@ pub struct PackOptions {
 /// Which vertices share a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// Those with the same bones: least work, whatever the order of the mesh.
+    /// Vertices with the same bones: least work for any order of the mesh.
     #[default]
     Sorted,
     /// Neighbours in the caller's order, with the bones of all sixteen.
@@ -50,14 +50,14 @@ pub enum Precision {
     ///
     /// Every number is off by at most 1/131070 of its range in the block; see
     /// [`PackedSkin::largest_step`](super::PackedSkin::largest_step) for what that amounts to in a
-    /// given skin. Corrections have a choice of their own.
+    /// given skin. Corrections have their own option, [`CorrectionPrecision`].
     Quantized16,
 }
 
 /// How many bits a number of a correction has.
 ///
-/// Whole numbers are counted in steps, as many as they have to either side of 0 for the largest number that the
-/// correction has in the block. So 0 stays 0, and each number is off by at most half a step: see
+/// Numbers are stored as whole numbers of steps; in each block, a correction's step is such that its largest
+/// number has the most steps. So 0 stays 0, and each number is off by at most half a step: see
 /// [`PackedSkin::largest_correction_step`](super::PackedSkin::largest_correction_step).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CorrectionPrecision {
@@ -92,7 +92,7 @@ pub enum NormalLength {
     /// 1, or 0 where the normal vanishes (shorter than 1e-15).
     #[default]
     Unit,
-    /// Whatever the blend gives: for callers whose shaders normalise anyway.
+    /// The length that the blend gives: for callers whose shaders normalise anyway.
     AsBlended,
 }
 
@@ -112,5 +112,5 @@ pub enum Stores {
 ///
 /// Measured on a machine with 2 MB of second-level cache: from 2.4 MB on streaming was never slower
 /// to write (15% faster there, 40% at 100 MB), and at 0.25 MB it lost. The limit is higher
-/// because whoever reads the results next finds them only in memory.
+/// because the next reader finds the results only in memory.
 pub const STREAMED_BYTES: usize = 8 << 20;

@@ -1,6 +1,6 @@
 //! A skin as 32-bit numbers in the order in which the kernels read them.
 //!
-//! Here, and in `palette` for what changes with the pose, 64-bit numbers become 32-bit ones.
+//! 64-bit numbers become 32-bit ones here, and in `palette` for the matrices of a pose.
 
 use glam::DAffine3;
 
@@ -178,7 +178,8 @@ impl PackedSkin {
     /// precision.
     ///
     /// A displacement is off by at most half of this in each coordinate, times its coefficient (for
-    /// linear programs: each number of each influence is). What does not move stays, exactly.
+    /// linear programs: each number of each influence is). A vertex that does not move stays exactly in
+    /// place.
     pub fn largest_correction_step(&self) -> f64 {
         self.corrections.largest_step()
     }

@@ -73,7 +73,7 @@ pub(super) struct CubicTrack {
 /// The keys of a clip in `f32`, in the order in which sampling reads them.
 #[derive(Debug)]
 pub(super) struct PackedClip {
-    /// What stands still.
+    /// The values that never change.
     pub(super) default: PoseBuffer,
     pub(super) timelines: Vec<Timeline>,
     pub(super) translations: Vec<Quad>,
@@ -253,7 +253,7 @@ impl PackedClip {
     }
 }
 
-/// Tracks in `f32`, one per target: of several channels that move the same, the last one counts,
+/// Tracks in `f32`, one per target: of several channels that move the same thing, the last one counts,
 /// as in [`Clip::sample`].
 fn loosen(clip: &Clip) -> Result<Vec<LooseTrack<'_>>, RigError> {
     let mut tracks: BTreeMap<Target, LooseTrack<'_>> = BTreeMap::new();
@@ -332,8 +332,8 @@ fn flat_rotations(keys: &[DQuat]) -> Vec<f32> {
     let mut units: Vec<DQuat> = Vec::with_capacity(keys.len());
     for (k, &key) in keys.iter().enumerate() {
         let unit = unit(key);
-        // Two keys 180° apart have a dot product of 0, and rounding chooses the way round: ask the
-        // keys as they were given, as the reference does.
+        // Two keys 180° apart have a dot product of 0, and rounding decides which way round: use the keys as
+        // they were given, as the reference does.
         let turned_before = k > 0 && units[k - 1].dot(keys[k - 1]) < 0.0;
         let turns_here = k > 0 && keys[k - 1].dot(key) < 0.0;
         units.push(if turned_before != turns_here {

@@ -30,7 +30,7 @@ impl PackedSkin {
         Ok(())
     }
 
-    /// A frame of its own memory, for callers that do not keep one.
+    /// A newly allocated frame, for callers that keep no buffers.
     ///
     /// # Errors
     /// As [`PackedSkin::fill_palette`].
@@ -43,8 +43,8 @@ impl PackedSkin {
         })
     }
 
-    /// Writes `G_j`, as [`PackedSkeleton::palette`](super::PackedSkeleton::palette) makes them, as
-    /// this skin's kernel takes them.
+    /// Converts `G_j`, as made by [`PackedSkeleton::palette`](super::PackedSkeleton::palette), to the form
+    /// that this skin's kernel takes.
     ///
     /// Like [`PackedSkin::fill_palette`], but from the run-time's own matrices, and entries of bones that move
     /// no vertex, which no kernel reads, stay as they are. Allocates nothing.
@@ -77,7 +77,7 @@ impl PackedSkin {
         Ok(())
     }
 
-    /// What the kernel wants to know of one bone.
+    /// The kernel's entry for one bone.
     fn entry(&self, bone: usize, model_from_bone: &DAffine3) -> PaletteEntry {
         match self.kernel {
             KernelKind::Linear { .. } => PaletteEntry::from_affine(model_from_bone),
@@ -99,8 +99,8 @@ impl PackedSkin {
 
 /// `G_j Ĝ_j⁻¹` of some bones, in double precision and column by column, as the kernels take them.
 ///
-/// Bones are many and this is on the way of every frame, so that it is worth the wider registers; but
-/// the numbers are 64-bit ones, which [`Simd`] does not have, and the compiler finds them in plain loops.
+/// This runs for every bone in every frame, so it is compiled for wider registers. [`Simd`] has no 64-bit
+/// numbers, so these are plain loops that the compiler vectorises.
 struct PosedFromRest<'a> {
     bones: &'a [u16],
     model_from_bone: &'a [Mat3x4],
@@ -152,7 +152,7 @@ mod tests {
     use crate::synth::{BodyOptions, body};
 
     #[test]
-    fn it_is_the_palette_of_the_double_precision_pose_to_rounding() {
+    fn the_palette_equals_that_of_the_double_precision_pose_to_rounding() {
         let body = body(&BodyOptions {
             vertex_count: 500,
             influences: 3,
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_nothing_is_not_loaded_and_not_missed() {
+    fn bones_that_move_no_vertex_are_not_loaded() {
         let mut skin = body(&BodyOptions {
             vertex_count: 100,
             influences: 2,

@@ -73,7 +73,7 @@ impl Stored for QuantizedPlane {
     }
 }
 
-/// What one bone contributes to a frame, as the kernels read it.
+/// The numbers of one bone in a frame, as the kernels read them.
 ///
 /// For every program but one: a 3x4 matrix by columns, `columns[c][row]`, each column filled up
 /// with a zero. For dual quaternions: the real part in column 0 and the dual part in column 1,

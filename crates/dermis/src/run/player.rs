@@ -1,4 +1,4 @@
-//! A whole character at run time: load it, play a clip, read what to draw.
+//! A whole character at run time: load it, play a clip, read the vertices to draw.
 
 use glam::DVec3;
 
@@ -12,7 +12,7 @@ use crate::skin::Skin;
 
 /// Plays the clips of a character, and gives positions and normals of its drawn vertices.
 ///
-/// One object over all that stands apart in [this module](super): the packed skin, its pose program, a sampler
+/// It combines the parts of [this module](super): the packed skin, its pose program, a sampler
 /// per clip, and the buffers. Every kind of skin plays the same way.
 ///
 /// ```
@@ -37,14 +37,14 @@ use crate::skin::Skin;
 /// ```
 ///
 /// Drawn vertices stand part after part, as [`Document::draw`] has them; without a drawn mesh they are the points.
-/// Nothing is allocated after [`Player::new`]. A clone plays by itself; what does not change is packed again only
-/// for the vertices, so keep one player per character and thread.
+/// Nothing is allocated after [`Player::new`]. A clone plays independently. It copies the packed vertices and
+/// shares the packed clips and pose program; keep one player per character and thread.
 #[derive(Debug, Clone)]
 pub struct Player {
     skin: PackedSkin,
     program: PackedPoseProgram,
     clips: Vec<(String, ClipSampler)>,
-    /// The pose that nothing moves: where a clip leaves a bone or slider alone.
+    /// The pose that is shown. Bones and sliders that no clip moves keep their defaults.
     pose: PoseBuffer,
     matrices: Vec<Mat3x4>,
     palette: Vec<PaletteEntry>,
@@ -76,11 +76,11 @@ impl Default for PlayerOptions {
 }
 
 impl Player {
-    /// Packs a character with all its clips, in the pose that nothing moves.
+    /// Packs a character with all its clips, in the default pose.
     ///
     /// # Errors
-    /// [`RunError::NoSkin`] for a document without one, and what packing the skin, its pose program or a clip
-    /// finds wrong.
+    /// [`RunError::NoSkin`] for a document without a skin, and the errors of packing the skin, its pose
+    /// program or a clip.
     pub fn new(document: &Document, options: &PlayerOptions) -> Result<Self, RunError> {
         let skin = document.skin.as_ref().ok_or(RunError::NoSkin)?;
         let points = document.mesh.vertex_count();
@@ -194,7 +194,7 @@ impl Player {
         &self.normals
     }
 
-    /// `G_j` of every bone in the pose that is shown: for what hangs on bones, and for shaders.
+    /// `G_j` of every bone in the pose that is shown: for objects attached to bones, and for shaders.
     pub fn model_from_bone(&self) -> &[Mat3x4] {
         &self.matrices
     }
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clip_that_is_not_there_is_named_with_those_that_are() {
+    fn an_unknown_clip_is_named_with_the_clips_that_exist() {
         let mut player = Player::new(&document(), &PlayerOptions::default()).expect("it packs");
         let error = player.play("Walk", 0.0).expect_err("no such clip");
         assert_eq!(

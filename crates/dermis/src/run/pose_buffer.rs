@@ -31,7 +31,7 @@ impl BoneBlock {
     };
 }
 
-/// Where every bone stands in its parent, and how far every slider is pushed, in `f32`.
+/// The place of every bone in its parent, and the value of every slider, in `f32`.
 ///
 /// Made once for a character and written again every frame: nothing here allocates after
 /// [`PoseBuffer::new`].
@@ -44,7 +44,7 @@ pub struct PoseBuffer {
 }
 
 impl PoseBuffer {
-    /// The pose that the bones and sliders take when nothing moves them.
+    /// The default pose: bones and sliders as they are when nothing moves them.
     pub fn new(skeleton: &Skeleton, default_coefficients: &[f64]) -> Self {
         let bone_count = skeleton.bone_count();
         let mut buffer = Self {
@@ -58,7 +58,7 @@ impl PoseBuffer {
         buffer
     }
 
-    /// The pose in which nothing moves a skin.
+    /// The default pose of a skin.
     pub fn for_skin(skin: &Skin) -> Self {
         Self::new(&skin.skeleton, &skin.default_coefficients())
     }
@@ -73,7 +73,7 @@ impl PoseBuffer {
         &self.coefficients
     }
 
-    /// The same, to be changed.
+    /// The coefficients, to be changed.
     pub fn coefficients_mut(&mut self) -> &mut [f32] {
         &mut self.coefficients
     }
@@ -96,9 +96,9 @@ impl PoseBuffer {
         }
     }
 
-    /// Moves a bone in its parent: the way in for code that poses bones by itself.
+    /// Moves a bone in its parent, for code that poses bones directly.
     ///
-    /// The rotation is made unit length; one of no length becomes no rotation.
+    /// The rotation is made unit length; a rotation of length 0 becomes the identity.
     ///
     /// # Panics
     /// When there is no such bone.
@@ -133,7 +133,7 @@ impl PoseBuffer {
     /// interpolation on the shorter side, as [`Pose::blend`] does and measures against a slerp.
     ///
     /// # Errors
-    /// [`RigError::CountMismatch`] when the three have other numbers of bones or coefficients.
+    /// [`RigError::CountMismatch`] when the three differ in their numbers of bones or coefficients.
     pub fn blend(a: &Self, b: &Self, weight: f32, out: &mut Self) -> Result<(), RigError> {
         a.check_same_size(b)?;
         a.check_same_size(out)?;
@@ -165,7 +165,7 @@ impl PoseBuffer {
         &mut self.blocks
     }
 
-    /// Takes another buffer's values and keeps the memory.
+    /// Copies another buffer's values into this buffer's memory.
     pub(super) fn copy_from(&mut self, other: &Self) -> Result<(), RigError> {
         other.check_same_size(self)?;
         self.blocks.copy_from_slice(&other.blocks);
@@ -203,7 +203,7 @@ impl PoseBuffer {
     }
 }
 
-/// A quaternion made unit length; of zero, the one that turns nothing.
+/// A quaternion made unit length; zero becomes the identity.
 pub(super) fn unit(q: DQuat) -> DQuat {
     match q.length_squared() {
         0.0 => DQuat::IDENTITY,
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_set_is_read_back_in_every_lane() {
+    fn a_bone_set_in_any_lane_is_read_back() {
         let skeleton = row_of(7);
         let mut pose = PoseBuffer::new(&skeleton, &[]);
         assert_eq!(pose.to_pose(), skeleton.default_pose(), "begins at rest");

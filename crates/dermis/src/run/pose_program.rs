@@ -4,13 +4,13 @@ use super::derived::PackedDerived;
 use super::{Mat3x4, PackedDrivers, PackedProxies, PackedSkeleton, PoseBuffer, RunError};
 use crate::skin::Skin;
 
-/// Turns a pose into matrices and coefficients, whatever the skin computes on the way: derived bones, proxy bones,
-/// driven coefficients, or none of them.
+/// Turns a pose into matrices and coefficients, including those that the skin computes: derived bones, proxy
+/// bones and driven coefficients.
 ///
-/// Each frame, between sampling and [`PackedSkin::load_palette`](super::PackedSkin::load_palette). What
-/// the pose says about bones and coefficients that the skin computes is overwritten. Gives what
-/// [`Skin::run_pose_program`] gives, to rounding, and allocates nothing. A clone shares the packed numbers: pack
-/// once, and clone for every character or thread.
+/// Call it each frame, between sampling and [`PackedSkin::load_palette`](super::PackedSkin::load_palette).
+/// Values given for bones and coefficients that the skin computes are overwritten. The results equal those of
+/// [`Skin::run_pose_program`] to rounding. Allocates nothing. A clone shares the packed numbers: pack once,
+/// and clone for every character or thread.
 ///
 /// ```
 /// use dermis::run::{Mat3x4, PackedPoseProgram, PoseBuffer};
@@ -83,8 +83,8 @@ mod tests {
     use crate::run::{FrameInputs, Output};
     use crate::synth::{ProxyOptions, arm, proxied};
 
-    /// Plays a clip of the posed bones alone, and says how far vertices are from the plain evaluation, over the
-    /// diagonal.
+    /// Plays a clip of the posed bones alone; returns how far vertices are from the plain evaluation, over
+    /// the diagonal.
     fn played_difference(skin: &Skin, clip: &Clip, diagonal: f64) -> f64 {
         let packed = PackedSkin::new(skin, &PackOptions::default()).expect("it packs");
         let mut program = PackedPoseProgram::new(skin).expect("it fits");

@@ -1,4 +1,4 @@
-//! What each vertex program does with a block, sixteen vertices at once.
+//! Each vertex program, applied to a block of sixteen vertices at once.
 //!
 //! The order of the planes in a block, bone after bone:
 //!

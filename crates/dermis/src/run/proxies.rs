@@ -1,4 +1,4 @@
-//! Proxy bones, for palettes of the fast pose side: what [`ProxyBones::place`] computes, without
+//! Proxy bones for the palettes of the run-time: the same as [`ProxyBones::place`] computes, without
 //! allocating.
 //!
 //! Most of the work is one product of matrices: every number of all proxies' matrices is a sum over
@@ -6,7 +6,7 @@
 //! proxies, stand side by side; an input is loaded once and multiplied into 32 of them, and x, y and z
 //! have sums of their own, so that the matrix is read once. Columns that are 0 for those eight
 //! proxies are left out when packing. A patch that is fixed in its frame is linear in the matrix
-//! of a bone: its columns are added to those of the bone, and nobody evaluates it.
+//! of a bone: its columns are added to those of the bone, and the patch is not evaluated.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::skin::Skin;
 
 /// Places the proxy bones of one character.
 ///
-/// Each frame, between [`PackedSkeleton::palette`](super::PackedSkeleton::palette) and
+/// Call it each frame, between [`PackedSkeleton::palette`](super::PackedSkeleton::palette) and
 /// [`PackedSkin::load_palette`](super::PackedSkin::load_palette):
 ///
 /// ```
@@ -52,20 +52,19 @@ use crate::skin::Skin;
 ///
 /// **Accuracy.** Against [`ProxyBones::place`] on the same palette, a number is off by at most 2e-6 of the
 /// summed sizes of its terms, and 5e-6 where turns are read beyond half a circle (tests on random skins; a
-/// turn that is written with a whole circle more than almost nothing has no axis in 32 bits, and any error).
-/// Results are the same to the bit on every machine and with every instruction set: see
-/// [the module](super).
+/// turn by almost exactly a whole circle has no axis in 32 bits, so its error has no bound). Results are the
+/// same to the bit on every machine and with every instruction set: see [the module](super).
 ///
-/// **Cost.** A few microseconds for 60 proxies: see `docs/performance.md`. What takes
-/// time are the numbers of `C1` and `C2` that are not 0, 4 bytes and three multiply-adds each.
+/// **Cost.** A few microseconds for 60 proxies: see `docs/performance.md`. The time goes into the numbers of
+/// `C1` and `C2` that are not 0: 4 bytes and three multiply-adds each.
 #[derive(Debug, Clone)]
 pub struct PackedProxies {
     packed: Arc<Packed>,
     scratch: Scratch,
 }
 
-/// What is computed on the way. Sixteen numbers that were written one by one are not read as one until
-/// they have left for the cache, so everything is gathered before anything is used.
+/// Intermediate results. Sixteen numbers that were written one by one cannot be loaded as one until they have
+/// reached the cache, so everything is gathered before anything is used.
 #[derive(Debug, Clone)]
 struct Scratch {
     /// Of each block of joints: parents and bones.
@@ -85,7 +84,7 @@ struct Scratch {
 #[derive(Debug)]
 struct Packed {
     bone_count: usize,
-    /// The bone before the first carrier has this number less 1.
+    /// Bones before the first carrier.
     posed_bone_count: usize,
     instruction_set: InstructionSet,
     joints: Vec<JointBlock>,
@@ -115,7 +114,7 @@ const PANEL: usize = 2;
 const COLUMNS: usize = 4;
 
 impl PackedProxies {
-    /// Packs the proxies of a skin; one without proxies is fine, too.
+    /// Packs the proxies of a skin; it may have none.
     ///
     /// # Errors
     /// [`RunError::Rig`] when the proxies do not fit the skeleton, and [`RunError::TooManyColumns`]
@@ -254,7 +253,7 @@ impl Packed {
         Ok(packed)
     }
 
-    /// Appends what the rows of some planes of results need.
+    /// Appends the panel that computes some planes of results.
     fn push_panel(&mut self, columns: &[(usize, Vec<f64>)], first_plane: usize, width: usize) {
         let mut column_count = 0;
         for (input, column) in columns {
@@ -302,7 +301,7 @@ fn columns_by_input(
             moving.push(l);
             continue;
         }
-        // `D = Σ_a G_a w_a Ĝ_a⁻¹ L`, with the same L whatever the turns.
+        // `D = Σ_a G_a w_a Ĝ_a⁻¹ L`, with the same L for all turns.
         let local = patch.local(&vec![DVec3::ZERO; proxies.joints.len()]);
         for &(bone, weight) in &patch.frame {
             let in_bone = skeleton.bones()[bone.index()].bone_from_rest * local;
@@ -329,14 +328,14 @@ fn columns_by_input(
     (moving, by_source)
 }
 
-/// True when a patch is the same in its frame whatever the joints do.
+/// True when a patch stays fixed in its frame however the joints turn.
 fn is_fixed(patch: &PatchPredictor) -> bool {
     let shares = &patch.stretch[..9 * patch.stretch_joints.len()];
     patch.turns.iter().all(|turn| turn.scale == 0.0)
         && shares.iter().flatten().all(|&share| share == 0.0)
 }
 
-/// The joints that some patches read, and the patches with the numbers that those have now.
+/// The joints that some patches read, and the patches with those joints renumbered.
 fn with_used_joints(
     joints: &[JointReading],
     mut patches: Vec<PatchPredictor>,
@@ -514,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fixed_in_its_frame_is_not_evaluated() {
+    fn patches_fixed_in_their_frame_are_not_evaluated() {
         let (mut skin, _) = character(5, 20);
         let blocks = |skin: &Skin| {
             let packed = PackedProxies::new(skin).expect("fits").packed;

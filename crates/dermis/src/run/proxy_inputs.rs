@@ -1,4 +1,4 @@
-//! What proxy bones are placed from, sixteen joints or patches at a time.
+//! The inputs from which proxy bones are placed, sixteen joints or patches at a time.
 
 use glam::{DMat3, DVec3, Mat4, Vec4};
 
@@ -33,7 +33,7 @@ pub(super) struct JointBlock {
     rest_inverse_of_bone: MatrixPlanes,
     middle: BlockXyz,
     middle_axis: BlockXyz,
-    /// Of each joint, as it was given: for matrices that are no rotations at all.
+    /// Each joint in 64 bits, for matrices that are far from a rotation.
     exact: [ExactJoint; BLOCK],
 }
 
@@ -93,7 +93,7 @@ fn set_vector(planes: &mut BlockXyz, lane: usize, v: DVec3) {
     }
 }
 
-/// One element per lane; what is missing of sixteen repeats the last.
+/// One element per lane; the last element fills up the sixteen.
 fn lanes<T>(list: &[T]) -> [&T; BLOCK] {
     std::array::from_fn(|lane| &list[lane.min(list.len() - 1)])
 }
@@ -204,11 +204,11 @@ impl JointBlock {
         gather(palette, &self.bones, &mut matrices[1]);
     }
 
-    /// The turns of the joints, near their middles, from what was gathered of a palette.
+    /// The turns of the joints, near their middles, from gathered matrices of a palette.
     ///
     /// The rotation nearest to `M = lin(N_a⁻¹ N_b)` is found by Newton's iteration for the polar
     /// decomposition, `X ← (X + X⁻ᵀ)/2` from `M` of the size of a rotation. Two steps do for bones
-    /// that are rigid or nearly so; stretch takes some more. What is almost flat or mirrored goes
+    /// that are rigid or nearly so; stretch takes some more. Matrices that are almost flat or mirrored go
     /// through [`nearest_rotation`] instead, lane by lane.
     #[inline(always)]
     pub(super) fn turns<S: Simd>(
@@ -218,13 +218,13 @@ impl JointBlock {
         [parents, bones]: &[MatrixPlanes; 2],
         turns: &mut BlockXyz,
     ) {
-        /// Below this share of the volume of a cube the iteration is slow, and 32 bits are few.
+        /// Below this share of the volume of a cube the iteration is slow, and 32 bits are too few.
         const THIN: f32 = 0.05;
         const MOST_STEPS: usize = 12;
         let mut x = ZERO;
         let mut volume = Plane::ZERO;
         for part in 0..BLOCK / S::WIDTH {
-            // The inverse up to a positive factor, which the rotation does not see.
+            // The inverse up to a positive factor, which does not change the rotation.
             let parent = load(simd, parents, part);
             let (cofactors_of_parent, det) = cofactors(simd, &parent);
             let sign = simd.select_less(det, simd.splat(0.0), simd.splat(-1.0), simd.splat(1.0));
@@ -411,7 +411,7 @@ impl PatchBlock {
         }
     }
 
-    /// `D` of every patch, column by column, from what was gathered.
+    /// `D` of every patch, column by column, from the gathered numbers.
     #[inline(always)]
     pub(super) fn motions<S: Simd>(
         &self,

@@ -1,6 +1,6 @@
 //! Samples a clip into a [`PoseBuffer`], four bones at a time.
 //!
-//! Packing does once what does not depend on the time: tracks that share their key times share one
+//! Packing does, once, all work that does not depend on the time: tracks that share their key times share one
 //! search, tracks that never change become part of the default pose, quaternions get the sign of
 //! the shorter arc, and each stretch between two rotations stores its angle θ. A slerp is then
 //! exact without an arc cosine: with `S(x) = sin(x)/x`, its two factors are in the ratio of
@@ -13,8 +13,7 @@
 //! Keys of the tracks that share a timeline stand next to each other, key after key, because one
 //! sample reads two keys of every track.
 //!
-//! It cannot sample bones that are no translation, rotation and scale; skeletons and clips hold no
-//! others.
+//! Bones must be a translation, a rotation and a scale; skeletons and clips hold no others.
 
 use std::sync::Arc;
 
@@ -31,7 +30,7 @@ use crate::skin::Skin;
 /// Plays one clip on one character.
 ///
 /// It remembers where it last was among the keys, so playing forwards finds the next key in
-/// constant time and a jump takes a binary search; what it returns depends on the time alone. A
+/// constant time and a jump takes a binary search; the result depends on the time alone. A
 /// clone shares the packed keys: pack a clip once and clone the sampler for every character.
 ///
 /// ```
@@ -71,14 +70,15 @@ pub struct ClipSampler {
 }
 
 impl ClipSampler {
-    /// Packs a clip for a skeleton; `default_coefficients` are those that no channel moves.
+    /// Packs a clip for a skeleton; `default_coefficients` are the values of coefficients that no channel
+    /// moves.
     ///
-    /// Rotation keys are made unit length, which [`Clip::sample`] takes for granted. Of several
-    /// channels that move the same thing, the last one counts, as there.
+    /// Rotation keys are made unit length, which [`Clip::sample`] assumes. Of several channels that move the
+    /// same thing, the last one counts, as there.
     ///
     /// # Errors
-    /// What [`Clip::check`] finds, [`RigError::BadKeys`] when the keys of one channel have other
-    /// numbers of coefficients, and [`RigError::NotFinite`] when a key is not finite in `f32`.
+    /// Errors of [`Clip::check`], [`RigError::BadKeys`] when the keys of one channel have different numbers
+    /// of coefficients, and [`RigError::NotFinite`] when a key is not finite in `f32`.
     ///
     /// # Panics
     /// When the keys hold more than 2³² numbers.
@@ -94,8 +94,8 @@ impl ClipSampler {
         })
     }
 
-    /// Packs a clip for a skin: only what a pose gives, since [`PackedPoseProgram`](super::PackedPoseProgram)
-    /// computes the rest.
+    /// Packs a clip for a skin: only the bones and coefficients that a pose gives, since
+    /// [`PackedPoseProgram`](super::PackedPoseProgram) computes the rest.
     ///
     /// # Errors
     /// As [`ClipSampler::new`].
@@ -121,7 +121,7 @@ impl ClipSampler {
 
     /// Writes the pose at a time in seconds; before the first and after the last key it is held.
     ///
-    /// The same bits come for the same time, whatever was sampled before.
+    /// The same time always gives the same bits.
     ///
     /// # Errors
     /// [`RigError::CountMismatch`] when the buffer is for another skeleton or skin.

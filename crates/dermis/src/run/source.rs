@@ -1,4 +1,4 @@
-//! What is read from a skin when it is packed: its numbers, vertex by vertex, and its normals.
+//! The inputs of packing: the numbers of a skin, vertex by vertex, and its normals.
 
 use glam::{DVec3, DVec4};
 
@@ -26,7 +26,7 @@ pub(super) struct Move {
     pub(super) value: DVec4,
 }
 
-/// What is packed: a skin, its normals, and the kernel for them.
+/// The inputs of packing: a skin, its normals, and the kernel for them.
 pub(super) struct Source<'a> {
     skin: &'a Skin,
     normals: &'a Normals,
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
             set.clear();
             let mut pivot = None;
             match &self.skin.program {
-                // A weight of 0 says nothing.
+                // A weight of 0 needs no bone.
                 VertexProgram::Ssd(ssd) => {
                     let used = ssd.weights.row(vertex).iter().filter(|w| w.weight != 0.0);
                     set.extend(used.map(|w| w.bone.0));
@@ -141,7 +141,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Calls with every number that a vertex has for a bone: the bone, which plane, the number.
+    /// Calls `put` with every number that a vertex has for a bone: the bone, which plane, the number.
     fn each_number(&self, vertex: usize, mut put: impl FnMut(u16, usize, f64)) {
         match &self.skin.program {
             VertexProgram::Ssd(ssd) => {

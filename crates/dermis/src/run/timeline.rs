@@ -33,8 +33,8 @@ pub(super) struct Timeline {
 impl Timeline {
     /// The position of a time; before the first and after the last key it is held there.
     ///
-    /// `hint` is the key that an earlier call returned, or any other number: it changes how long
-    /// the search takes and nothing else.
+    /// `hint` is the key that an earlier call returned, or any other number: it changes only how long the
+    /// search takes.
     pub(super) fn find(&self, time: f64, hint: u32) -> Position {
         let times = self.times.as_slice();
         let key = key_before(times, time, hint as usize);
@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_hint_changes_nothing(
+        fn the_hint_does_not_change_the_result(
             steps in prop::collection::vec(0.01..1.0f64, 0..40),
             time in -1.0..30.0f64,
             hint in 0..60u32,

@@ -9,12 +9,12 @@ use super::plane::{BLOCK, BlockXyz, Plane, QuantizedPlane};
 use super::source::KernelKind;
 use super::{FrameInputs, Output, PackedSkin, RunError};
 
-/// What is timed.
+/// How a skin is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimingOptions {
-    /// Runs, of whose calls the fastest counts; at least 1, default 7.
+    /// Number of runs; the fastest call of all runs counts. At least 1, default 7.
     pub runs: usize,
-    /// Calls go on within a run for at least so long; default 20 ms.
+    /// Calls are repeated within a run for at least this long; default 20 ms.
     pub run_time: Duration,
     /// What is written.
     pub output: TimedOutput,
@@ -42,7 +42,7 @@ pub enum TimedOutput {
     Vertices,
 }
 
-/// What was measured.
+/// The result of timing a skin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
     /// Fastest time of one evaluation, divided by the number of vertices (padding not counted).
@@ -174,8 +174,8 @@ pub fn copy_bandwidth(bytes: usize, options: &TimingOptions) -> CopyBandwidth {
     CopyBandwidth { cached, streamed }
 }
 
-/// Seconds of one call: the least over all calls of all runs, so that what else the machine does
-/// counts little. Very short calls are timed in groups.
+/// Seconds of one call: the least over all calls of all runs, so that other work of the machine matters
+/// little. Very short calls are timed in groups.
 pub fn best_time(options: &TimingOptions, mut call: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     let mut group = 1u32;

@@ -3,7 +3,7 @@
 //! Three bones in a row along +x: upper arm, forearm, hand. The elbow bends about +z and lifts the
 //! forearm towards +y. The hand turns about the forearm's axis, and the flesh of the forearm follows
 //! evenly from elbow to wrist, as it does in people, so that the forearm keeps its girth; linear
-//! blending makes it collapse there. The biceps bulges as the elbow bends, which no bone says. Away
+//! blending makes it collapse there. The biceps bulges as the elbow bends, which no bone controls. Away
 //! from the elbow and the forearm's twist, the arm moves rigidly with its bones.
 
 use glam::{DAffine3, DQuat, DVec2, DVec3};

@@ -1,4 +1,4 @@
-//! A square bar that the joint in its middle twists: the plainest skin that turns with no bone.
+//! A square bar that the joint in its middle twists: the simplest skin that follows no single bone.
 //!
 //! Two bones in a row along +x. The first quarter of the bar stays, the last quarter follows the second bone, and
 //! between them the joint's turn is shared evenly. So every ring is a rigid copy of itself, about the joint's own

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_the_size_that_was_asked_for() {
+    fn the_body_has_the_requested_size() {
         let body = body(&BodyOptions {
             vertex_count: 5000,
             influences: 3,

@@ -1,4 +1,4 @@
-//! A flag in the wind: cloth that no few bones move exactly.
+//! A flag in the wind: cloth that a few bones cannot move exactly.
 
 use std::f64::consts::TAU;
 
@@ -122,7 +122,7 @@ fn blown(waves: &[Wave], place: DVec2, time: f64) -> DVec3 {
         let gust = 0.65 + 0.35 * (TAU * (wave.gust.0 * time + wave.gust.1)).sin();
         position += freedom * gust * phase.sin() * wave.amplitude;
     }
-    // Cloth does not stretch: what goes sideways is missing in length.
+    // Cloth does not stretch: sideways motion shortens it.
     position.x -= 0.5 * position.z * position.z * along / LENGTH;
     position
 }

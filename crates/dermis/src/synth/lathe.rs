@@ -125,7 +125,7 @@ mod tests {
     use crate::mesh::{Topology, vertex_normals};
 
     #[test]
-    fn it_is_closed_faces_outwards_and_draws_what_it_is() {
+    fn the_surface_is_closed_faces_outwards_and_matches_its_drawn_mesh() {
         let lathe = Lathe {
             ring_count: 4,
             segment_count: 6,

@@ -1,5 +1,5 @@
-//! Proxy bones by chance on a skin: for timing and for tests, where it matters that everything a
-//! fit may say is said, not that it looks well.
+//! Random proxy bones on a skin, for timing and tests: they use everything that a fit may use, and need not
+//! look good.
 
 use glam::{DQuat, DVec3};
 
@@ -15,7 +15,7 @@ pub struct ProxyOptions {
     pub patch_count: usize,
     /// Bones whose matrices enter directly; at most all of the skeleton, default 10.
     pub source_count: usize,
-    /// What chance depends on; default 1.
+    /// Seed of the random numbers; default 1.
     pub seed: u64,
 }
 
@@ -38,12 +38,12 @@ impl Default for ProxyOptions {
 /// is 0.
 ///
 /// # Panics
-/// When the skin is no linear blend skin, or has derived or proxy bones already.
+/// When the skin is not a linear blend skin, or has derived or proxy bones already.
 pub fn proxied(skin: &Skin, options: &ProxyOptions) -> Skin {
     let VertexProgram::Ssd(program) = &skin.program else {
         panic!("proxies can be made up for linear blend skins only");
     };
-    let mut chance = Chance(options.seed);
+    let mut chance = RandomNumbers(options.seed);
     let count = options.proxy_count.max(1);
     let rest = &program.rest_positions;
     let centers: Vec<DVec3> = (0..count)
@@ -128,9 +128,9 @@ fn shared_weights(
 }
 
 /// Numbers that look random and depend on the seed alone (splitmix64).
-struct Chance(u64);
+struct RandomNumbers(u64);
 
-impl Chance {
+impl RandomNumbers {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -210,8 +210,8 @@ impl Chance {
         from_patches: &mut Vec<f64>,
         from_sources: &mut Vec<f64>,
     ) {
-        // What the row is at rest: a direction from patches and from turned bones, or a place from
-        // points of both. Everything else sums to nothing.
+        // The row at rest: a direction from patches and from turned bones, or a place from points of both.
+        // Everything else sums to 0.
         let axis = DVec3::AXES.get(column).copied();
         let of_patches = match (sources.is_empty(), patches.len()) {
             (_, 0) => 0.0,
@@ -250,7 +250,7 @@ mod tests {
     use crate::synth::{BodyOptions, body};
 
     #[test]
-    fn it_rests_at_rest_and_moves_as_a_whole() {
+    fn the_skin_rests_at_rest_and_moves_with_the_whole_character() {
         let body = body(&BodyOptions {
             vertex_count: 500,
             influences: 3,

@@ -17,7 +17,7 @@ pub struct TubeOptions {
     pub segment_count: usize,
     /// Bones in the chain; at least 1.
     pub bone_count: usize,
-    /// Examples, each with every joint turned some other way.
+    /// Examples, each with every joint turned differently.
     pub example_count: usize,
 }
 

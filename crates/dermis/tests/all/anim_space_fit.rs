@@ -1,4 +1,4 @@
-//! Animation space fitted to examples whose answer is known.
+//! Animation space fitted to examples with a known solution.
 
 use dermis::fit::{
     AnimSpaceOptions, FitError, Fitted, GlobalSolver, InfluenceChoice, InfluenceSets, Prior,
@@ -246,7 +246,7 @@ fn a_scaled_and_moved_set_gives_the_scaled_and_moved_fit() {
 }
 
 #[test]
-fn stiff_smoothing_towards_linear_blending_is_linear_blending() {
+fn strong_smoothing_towards_linear_blending_gives_linear_blending() {
     let set = small_tube().examples;
     let ssd = fit_ssd(&set, &all(&set), &SsdOptions::default(), &Silent)
         .expect("fits")
@@ -276,7 +276,7 @@ fn doubled_points_and_edges_without_length_do_no_harm() {
         points.push(points[9] + DVec3::splat(0.1));
         points
     };
-    // A sliver between a point and its double, and a point that no triangle names.
+    // A sliver between a point and its double, and a point in no triangle.
     let mut triangles = set.rest().triangles().to_vec();
     triangles.push([5, count, 6]);
     let rest = TriMesh::new(doubled(set.rest().positions()), triangles).expect("valid");
@@ -348,7 +348,7 @@ fn the_best_delta_is_one_of_those_given() {
 }
 
 #[test]
-fn at_most_so_many_bones_are_chosen() {
+fn no_more_bones_are_chosen_than_allowed() {
     let set = small_tube().examples;
     for max_influences in [1, 2, 3, 4, 9] {
         let options = AnimSpaceOptions {
@@ -364,7 +364,7 @@ fn at_most_so_many_bones_are_chosen() {
 }
 
 #[test]
-fn poses_that_only_bend_leave_a_hinge_open_and_richer_ones_do_not() {
+fn poses_that_only_bend_leave_a_hinge_undetermined_and_richer_poses_do_not() {
     let angles = |k: usize| 0.3 * k as f64;
     let hinge = twisted((0..6).map(angles));
     let options = AnimSpaceOptions {
@@ -426,7 +426,7 @@ fn a_fit_stops_when_told_to() {
 }
 
 #[test]
-fn senseless_options_are_refused_by_name() {
+fn options_out_of_range_are_refused_and_named() {
     let set = small_arm();
     let smoothing = |smoothing| AnimSpaceOptions {
         smoothing,

@@ -1,4 +1,4 @@
-//! Every fit gives in any unit of length what it gives in another, however small or large.
+//! Every fit gives the same result in any unit of length, however small or large.
 
 use dermis::fit::{
     BoneCount, BoneGuess, BoneMotion, BoneOptions, DecomposeOptions, Decomposition, ExampleMesh,
@@ -12,7 +12,7 @@ use dermis::synth::{TubeOptions, tube};
 use dermis::{Example, ExampleSet, MeshAnimation, MeshClip, Skin};
 use glam::{DQuat, DVec3};
 
-/// A way to decompose the meshes of a set.
+/// A method to decompose the meshes of a set.
 type Way<'a> = &'a dyn Fn(&ExampleSet) -> Decomposition;
 
 /// Factors of the unit; squares of the outer ones are beyond a float.
@@ -61,7 +61,7 @@ fn scaled(set: &ExampleSet, scale: f64) -> ExampleSet {
     .expect("finite")
 }
 
-/// What a skin shows in the poses of a set, in units of its size.
+/// The positions of a skin in the poses of a set, in units of its size.
 fn shown(skin: &Skin, set: &ExampleSet, scale: f64) -> Vec<DVec3> {
     let positions = set.examples().iter().flat_map(|example| {
         let positions = skin.evaluate(&example.pose).expect("its pose");
@@ -77,7 +77,7 @@ fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
 }
 
 #[test]
-fn every_method_fits_alike_at_any_scale() {
+fn every_method_gives_the_same_fit_at_any_scale() {
     let one = set();
     let which: Vec<usize> = (0..one.examples().len()).collect();
     let percent = |m: &Measures| m.enveloping_error_percent.expect("it moves");
@@ -86,7 +86,7 @@ fn every_method_fits_alike_at_any_scale() {
         let fitted = method.fit(&one, &which, &Silent).expect(name);
         let expected = shown(&fitted.skin, &one, 1.0);
         let measured = measure(&fitted.skin, &one, &which).expect(name).total;
-        // Powers of two change no digit, so that nothing hangs on how bones that are equally good are told apart.
+        // Powers of two change no digit, so that ties between equally good bones are decided the same way.
         for exponent in [-996, -498, -100, -40, 40, 100, 498, 996] {
             let scale = 2f64.powi(exponent);
             let other = scaled(&one, scale);
@@ -115,7 +115,7 @@ fn every_method_fits_alike_at_any_scale() {
 }
 
 #[test]
-fn poses_are_found_alike_at_any_scale() {
+fn the_same_poses_are_found_at_any_scale() {
     let one = set();
     let skin = fit_ssd(&one, &[0, 1, 2, 3], &SsdOptions::default(), &Silent).expect("a fit");
     for joints in [JointFreedom::Free, JointFreedom::Turn, JointFreedom::Affine] {
@@ -147,7 +147,7 @@ fn poses_are_found_alike_at_any_scale() {
 }
 
 #[test]
-fn bones_are_found_alike_at_any_scale() {
+fn the_same_bones_are_found_at_any_scale() {
     let one = set();
     let find = |set: &ExampleSet| {
         let meshes: Vec<ExampleMesh> = (set.examples().iter())
@@ -180,7 +180,7 @@ fn animation(set: &ExampleSet) -> MeshAnimation {
 }
 
 #[test]
-fn decompositions_are_alike_at_any_scale() {
+fn decompositions_are_the_same_at_any_scale() {
     let one = set();
     let options = |motion| DecomposeOptions {
         bones: BoneCount::Exactly(3),

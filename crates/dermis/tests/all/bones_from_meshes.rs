@@ -71,7 +71,7 @@ fn as_many_bones_as_a_tube_has_explain_it() {
         "rounds improve the match: {:?}",
         four.round_errors
     );
-    // A chain in, a chain out: no bone has two children, but for the root in its middle.
+    // The result must be a chain too: no bone has two children, except the root in its middle.
     let parents: Vec<_> = four
         .examples
         .skeleton()
@@ -216,7 +216,7 @@ fn bones_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn what_cannot_be_rigged_is_refused() {
+fn meshes_and_guesses_that_cannot_be_rigged_are_refused() {
     let tube = known();
     let rest = tube.examples.rest();
     let find = |meshes: &[ExampleMesh], count: usize| {

@@ -1,4 +1,4 @@
-//! Meshes that linear blend skinning made: their bones are found again, to rounding.
+//! The bones of meshes made by linear blend skinning are recovered to rounding.
 
 use dermis::TriMesh;
 use dermis::fit::{
@@ -210,14 +210,14 @@ fn the_head_of_a_biped_stays_one_bone() {
 }
 
 #[test]
-fn poses_beyond_those_that_are_searched_are_found_too() {
+fn poses_of_meshes_outside_the_search_are_found_too() {
     let mut dice = Dice::new(8);
     let rig = rig(&biped(), 3, 60, 0.6, &mut dice);
     assert_found("60 poses", &rig, 11);
 }
 
 #[test]
-fn bones_that_nothing_needs_are_not_invented() {
+fn no_more_bones_are_made_than_the_meshes_need() {
     let mut dice = Dice::new(9);
     let bones = random_tree(&mut dice, 4);
     assert_found(

@@ -1,4 +1,4 @@
-//! Fact 6: no legal pose leaves its bounds, and on two bones one reaches them.
+//! Fact 6: no legal pose leaves its bounds, and with two bones some pose reaches them.
 
 use dermis::bounds::{
     BoneBoxes, BoundsError, PoseBounds, coefficient_ranges, complete_limits, enclose,
@@ -25,7 +25,7 @@ fn holds(ball: &Ball, point: DVec3) -> bool {
     point.distance(ball.center) <= ball.radius + 1e-9 * (1.0 + ball.radius)
 }
 
-/// Random skeletons, limits and vectors, so many poses each.
+/// Random skeletons, limits and vectors, with `pose_count` poses each.
 fn no_pose_leaves_its_ball(seed: u64, pose_count: usize) -> Result<(), TestCaseError> {
     let mut dice = Dice(seed);
     for freedom in [Freedom::Rigid, Freedom::Sliding, Freedom::Loose] {
@@ -119,7 +119,7 @@ proptest! {
         prop_assert!((reached - most).abs() < 1e-9, "{reached} of {most}");
     }
 
-    /// Moving the model moves its balls: bounds need not be made anew (thesis 3.4).
+    /// Moving the model moves its balls: bounds need not be computed again (thesis 3.4).
     #[test]
     fn moved_limits_give_moved_balls(seed in any::<u64>()) {
         let mut dice = Dice(seed);
@@ -155,7 +155,7 @@ fn fact_6_holds_in_ten_thousand_poses_of_every_skeleton() {
     }
 }
 
-/// A chain of four bones with a vertex on each and between, a morph, and what is asked for.
+/// A chain of four bones with a vertex on each and between, a morph, and the given derived bones.
 fn snake(derived: Vec<DerivedBone>) -> Skin {
     let count = 4 + derived.len();
     let skeleton = Skeleton::from_rest_frames((0..count).map(|j| {
@@ -254,7 +254,7 @@ fn balls_of_vertices_hold_morphs_and_derived_bones() {
             assert!(holds(&whole, *at), "{at} outside {whole:?}");
         }
     }
-    // Poses that were searched for come near it, and stay inside.
+    // Poses found by search come near the bound, and stay inside.
     let far = extreme_poses(&skin, &limits, &[[-0.5, 2.0]], &balls, None, 100).expect("linear");
     let ends = |pose: &Pose| [-0.5, 2.0].contains(&pose.coefficients[0]);
     assert!(
@@ -284,7 +284,8 @@ fn balls_of_vertices_hold_morphs_and_derived_bones() {
     );
 }
 
-/// Asserts that balls hold in drawn and searched poses, and gives the whole ball over the best one found.
+/// Asserts that balls hold in random and searched poses; returns the radius of the whole ball over that of
+/// the searched poses.
 #[track_caller]
 fn looseness_of(skin: &Skin, limits: &[JointLimits], what: &str) -> f64 {
     let balls = hold_vertices(skin, limits, &[]).expect("linear");
@@ -305,7 +306,7 @@ fn looseness_of(skin: &Skin, limits: &[JointLimits], what: &str) -> f64 {
 }
 
 #[test]
-fn balls_hold_what_is_predicted_of_proxy_bones() {
+fn balls_hold_the_vertices_of_proxy_bones() {
     let set = arm(&ArmOptions {
         poses: arm_motion(24),
         ..ArmOptions::default()
@@ -332,7 +333,7 @@ fn balls_hold_what_is_predicted_of_proxy_bones() {
     println!("radius over the best found: {ratio:.2} with limits, {any:.2} with any rotation");
     assert!(ratio < 2.5, "{ratio}");
 
-    // Numbers at random, of every kind that a file may hold.
+    // Random numbers of every kind that a file may hold.
     let tube = tube(&TubeOptions {
         ring_count: 10,
         segment_count: 6,
@@ -377,7 +378,7 @@ fn sampled_balls_and_boxes_hold_the_poses_that_they_are_made_from() {
 }
 
 #[test]
-fn what_cannot_be_bounded_is_refused_by_name() {
+fn inputs_without_a_bound_are_refused_and_named() {
     let skin = snake(Vec::new());
     let VertexProgram::Ssd(ssd) = &skin.program else {
         panic!("it is linear blend");
@@ -429,7 +430,7 @@ fn what_cannot_be_bounded_is_refused_by_name() {
     assert!(error.to_string().contains("bulge"), "{error}");
 }
 
-/// A sphere that depended on rounding would differ between a model and the same model moved.
+/// A sphere that depended on rounding would differ between a model and its moved copy.
 #[test]
 fn a_model_that_is_scaled_and_turned_has_the_same_sphere() {
     let body = dermis::synth::body(&dermis::synth::BodyOptions {

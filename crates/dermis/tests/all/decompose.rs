@@ -1,4 +1,4 @@
-//! Skinning decomposition holds what its documents say.
+//! Skinning decomposition does what its documentation states.
 
 use dermis::compare::{ComparatorOptions, truncated_svd};
 use dermis::fit::{
@@ -51,7 +51,7 @@ fn program(found: &Decomposition) -> &SsdProgram {
 }
 
 #[test]
-fn linear_blend_skinning_is_found_again() {
+fn linear_blend_skinning_is_recovered() {
     let tube = tube(&TubeOptions {
         ring_count: 40,
         segment_count: 16,
@@ -67,13 +67,14 @@ fn linear_blend_skinning_is_found_again() {
         };
         let found = run(&animation, &options);
         println!("{motion:?}: E_RMS {}", found.e_rms);
-        // Three bones of one linear blend skin move it exactly; what is left is how far the rounds came.
+        // Three bones of one linear blend skin move it exactly; the remaining error depends on the number of
+        // rounds.
         assert!(found.e_rms < 0.2, "{motion:?}: E_RMS {}", found.e_rms);
     }
 }
 
 #[test]
-fn no_decomposition_falls_below_the_sum_of_as_many_terms() {
+fn no_decomposition_has_a_smaller_error_than_the_svd_of_its_rank() {
     for (name, animation) in [("arm", arm_animation()), ("flag", small_flag())] {
         for bone_count in [1, 2, 4, 7] {
             let options = ComparatorOptions {
@@ -173,7 +174,7 @@ fn more_time_means_less_error() {
 }
 
 #[test]
-fn the_same_on_any_number_of_threads() {
+fn decompositions_are_the_same_on_any_number_of_threads() {
     let animation = arm_animation();
     for motion in [BoneMotion::Affine, BoneMotion::Rigid] {
         let options = DecomposeOptions {
@@ -191,7 +192,7 @@ fn the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn an_error_is_reached_with_as_few_bones_as_it_takes() {
+fn a_target_error_is_reached_with_as_few_bones_as_needed() {
     let animation = arm_animation();
     let options = DecomposeOptions {
         bones: BoneCount::ForError {
@@ -213,7 +214,7 @@ fn an_error_is_reached_with_as_few_bones_as_it_takes() {
     );
     println!("{count} bones: {}, one fewer: {}", found.e_rms, fewer.e_rms);
     assert!(fewer.e_rms > 4.0, "{count} bones were too many");
-    // Out of reach: all bones that are allowed, and the error says so.
+    // Out of reach: the result has all allowed bones and an error above the target.
     let missed = run(
         &animation,
         &DecomposeOptions {
@@ -240,7 +241,7 @@ impl Progress for StopAfter {
 }
 
 #[test]
-fn what_was_found_when_it_was_stopped_is_kept() {
+fn a_stopped_job_returns_its_result_so_far() {
     let animation = arm_animation();
     let mut last = f64::INFINITY;
     for rounds in [0, 3, 40] {
@@ -253,7 +254,7 @@ fn what_was_found_when_it_was_stopped_is_kept() {
 }
 
 #[test]
-fn fitting_the_rest_mesh_pays_and_can_be_turned_off() {
+fn fitting_the_rest_mesh_lowers_the_error_and_can_be_turned_off() {
     let animation = arm_animation();
     let fixed = run(
         &animation,
@@ -314,7 +315,7 @@ fn smooth_weights_cost_error_and_are_smoother() {
 }
 
 #[test]
-fn joints_turn_in_place_at_a_stated_cost() {
+fn joined_bones_turn_in_place_and_report_the_error_before() {
     let animation = arm_animation();
     let options = DecomposeOptions {
         motion: BoneMotion::Rigid,
@@ -340,7 +341,7 @@ fn joints_turn_in_place_at_a_stated_cost() {
 }
 
 #[test]
-fn helper_bones_leave_the_rig_as_it_is_and_lower_its_error() {
+fn helper_bones_do_not_change_the_rig_and_lower_its_error() {
     let set = arm(&Default::default()).examples;
     let animation = animation_of(&set);
     let all: Vec<usize> = (0..set.examples().len()).collect();
@@ -449,7 +450,7 @@ fn weights_alone_and_motion_alone_recover_a_known_rig() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_the_option() {
+fn impossible_requests_are_refused_and_the_option_named() {
     let animation = small_flag();
     let refused = |options: DecomposeOptions, name: &str| {
         let error = decompose(&animation, &options, &Silent).expect_err(name);
@@ -479,7 +480,7 @@ fn what_cannot_be_is_refused_with_the_option() {
 }
 
 #[test]
-fn meshes_of_almost_nothing_are_decomposed() {
+fn tiny_and_degenerate_meshes_are_decomposed() {
     let triangle = |frames: usize| {
         let rest = vec![glam::DVec3::ZERO, glam::DVec3::X, glam::DVec3::Y];
         let frame = |f: usize| rest.iter().map(|p| *p * (1.0 + f as f64)).collect();

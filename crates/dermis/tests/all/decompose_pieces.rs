@@ -1,5 +1,4 @@
-//! Skinning decomposition sees points that move: cuts, gaps, loose points and bad triangles do not
-//! stand in its way.
+//! Skinning decomposition works on moving points: cuts, gaps, loose points and bad triangles do not matter.
 
 use dermis::fit::{BoneCount, BoneMotion, DecomposeOptions, Decomposition, decompose, join_bones};
 use dermis::progress::Silent;
@@ -18,8 +17,8 @@ const BONES: usize = 5;
 
 /// Where a point of the tube is: `along` the straight tube and at `across` from its axis.
 ///
-/// The axis bends everywhere, by more or less in each frame, and the tube twists and swells: no few
-/// bones do that exactly.
+/// The axis bends everywhere, by more or less in each frame, and the tube twists and swells: a few bones
+/// cannot do that exactly.
 fn bent(along: f64, across: DVec2, frame: usize) -> DVec3 {
     let time = frame as f64 / FRAMES as f64 * std::f64::consts::TAU;
     let bend = 1.2 * time.sin();
@@ -122,7 +121,7 @@ fn cutting_a_tube_does_not_change_its_error() {
 }
 
 #[test]
-fn cutting_lengthwise_and_into_single_triangles_does_not_either() {
+fn cutting_lengthwise_and_into_single_triangles_does_not_change_the_error() {
     let whole = tube(|along| along);
     let base = error(&whole, BONES);
     let strips = cut(&whole, |t| {
@@ -223,7 +222,7 @@ fn bending_arm() -> MeshAnimation {
 
 /// Twice the bones for two characters beside each other: at least as good as each alone.
 #[test]
-fn two_characters_share_their_bones_out() {
+fn two_characters_divide_the_bones_between_them() {
     let parts = [tube(|along| along), bending_arm()];
     let squared = |animation: &MeshAnimation, e_rms: f64| {
         (e_rms * animation.unit_ball_radius()).powi(2) * animation.vertex_count() as f64
@@ -261,7 +260,7 @@ fn loose_points_have_the_error_of_the_mesh() {
 }
 
 #[test]
-fn vertices_that_are_there_twice_count_twice_and_no_more() {
+fn duplicated_vertices_count_twice_and_no_more() {
     let whole = tube(|along| along);
     let base = error(&whole, BONES);
     let twice = |positions: &[DVec3]| [positions, positions].concat();
@@ -294,7 +293,7 @@ fn triangles_without_area_do_no_harm() {
 }
 
 #[test]
-fn rigid_and_joined_bones_take_pieces_too() {
+fn rigid_and_joined_bones_work_on_pieces_too() {
     let whole = tube(|along| along);
     let rigid = DecomposeOptions {
         motion: BoneMotion::Rigid,

@@ -1,4 +1,4 @@
-//! Small animations of random points, which once were joined to a hierarchy without end.
+//! Small animations of random points, for which joining bones once never ended.
 
 use dermis::fit::{BoneCount, BoneMotion, DecomposeOptions, decompose, join_bones};
 use dermis::progress::Silent;
@@ -23,8 +23,8 @@ impl Numbers {
     }
 }
 
-/// A few vertices in a few frames: scattered, in a plane, on a line, or moved little. Every other one
-/// rests at a size below the rounding of where it goes.
+/// A few vertices in a few frames: scattered, in a plane, on a line, or moved little. In every other one, the
+/// rest mesh is smaller than the rounding of the moved positions.
 fn animation(seed: u64) -> (MeshAnimation, usize) {
     let mut numbers = Numbers(seed);
     let mut below = |count: u64| ((numbers.next() + 1.0) / 2.0 * count as f64) as u64;
@@ -35,7 +35,7 @@ fn animation(seed: u64) -> (MeshAnimation, usize) {
         match kind {
             0 => p.with_z(0.0),
             1 => DVec3::X * p.x,
-            // Like numbers of a file by hand: many are equal.
+            // Like numbers in a file written by hand: many are equal.
             2 => (2.0 * p).round(),
             _ => p,
         }
@@ -75,7 +75,7 @@ fn run(seed: u64) {
         rounds: 4,
         ..DecomposeOptions::default()
     };
-    // More bones than points is an error, and a fine one.
+    // More bones than points is an expected error.
     let Ok(free) = decompose(&animation, &options, &Silent) else {
         return;
     };
@@ -95,7 +95,7 @@ fn run(seed: u64) {
 }
 
 #[test]
-fn small_random_animations_are_joined_in_the_end() {
+fn joining_small_random_animations_always_ends() {
     let count: u64 = match std::env::var("DERMIS_SEEDS") {
         Ok(count) => count.parse().expect("a number of seeds"),
         Err(_) => 300,

@@ -1,6 +1,6 @@
-//! Distances over all poses: coordinates, triangles, moved models, and what is refused.
+//! Distances over all poses: coordinates, triangles, moved models, and refused inputs.
 //!
-//! That `P` is what it should be (fact 5) is in `metric_long_averages.rs`.
+//! `metric_long_averages.rs` tests that `P` is correct (fact 5).
 
 use dermis::joint::joint_statistics;
 use dermis::metric::{
@@ -52,9 +52,9 @@ proptest! {
         }
     }
 
-    /// The slow, obvious forms and the fast ones.
+    /// The slow, obvious forms equal the fast ones.
     #[test]
-    fn blocks_at_hand_change_nothing(seed in any::<u64>()) {
+    fn keeping_all_blocks_does_not_change_the_metric(seed in any::<u64>()) {
         let mut dice = Dice(seed);
         let (skeleton, models) = from_limits(&mut dice, 8, Freedom::Sliding);
         let chain = PoseMetric::new(&skeleton, &models).expect("even scales");
@@ -180,7 +180,7 @@ fn two_bones() -> Skin {
 }
 
 #[test]
-fn a_fixed_skeleton_measures_as_euclid_does_at_rest() {
+fn a_fixed_skeleton_gives_euclidean_distances_at_rest() {
     let mut dice = Dice(5);
     let skeleton = dice.skeleton(6);
     let rest = skeleton.rest_pose();
@@ -199,7 +199,7 @@ fn a_fixed_skeleton_measures_as_euclid_does_at_rest() {
 }
 
 #[test]
-fn a_free_elbow_in_the_mean_square() {
+fn a_free_elbow_has_the_known_mean_square_distance() {
     let skin = two_bones();
     let models =
         [DVec3::ZERO, DVec3::X].map(|translation| JointModel::UniformRotation { translation });
@@ -225,7 +225,7 @@ fn a_free_elbow_in_the_mean_square() {
 }
 
 #[test]
-fn an_average_visits_every_pose() {
+fn an_average_uses_every_pose() {
     let skin = two_bones();
     let pose = |angle: f64| {
         let mut pose = skin.skeleton.rest_pose();
@@ -249,7 +249,7 @@ fn an_average_visits_every_pose() {
 }
 
 #[test]
-fn what_a_closed_form_cannot_say_is_refused() {
+fn inputs_without_a_closed_form_are_refused() {
     let mut skin = two_bones();
     let rotation = JointModel::rotation(glam::DMat3::IDENTITY, DVec3::ZERO);
     let flat = JointModel::Fixed {
@@ -283,7 +283,7 @@ fn what_a_closed_form_cannot_say_is_refused() {
 }
 
 #[test]
-fn proxy_bones_are_no_joints() {
+fn skins_with_proxy_bones_are_refused_as_independent_joints() {
     let options = ProxyOptions {
         proxy_count: 3,
         ..ProxyOptions::default()
@@ -313,7 +313,7 @@ fn proxy_bones_are_no_joints() {
 }
 
 #[test]
-fn statistics_make_a_metric_in_any_order_and_want_every_bone_once() {
+fn statistics_may_be_in_any_order_but_need_every_bone_exactly_once() {
     let skin = two_bones();
     let pose = |angle: f64| {
         let mut pose = skin.skeleton.rest_pose();
@@ -335,8 +335,8 @@ fn statistics_make_a_metric_in_any_order_and_want_every_bone_once() {
     let mut nowhere = seen.clone();
     nowhere[0].bone = BoneId(7);
     for (joints, part) in [
-        (&seen[..1], "(upper) has none"),
-        (&twice[..], "(lower) is there twice"),
+        (&seen[..1], "(upper) has no entry"),
+        (&twice[..], "(lower) has two entries"),
         (&nowhere[..], "bone 7 does not exist"),
     ] {
         let error = PoseMetric::from_statistics(&skin, joints).expect_err("not one per bone");

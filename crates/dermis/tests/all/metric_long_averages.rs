@@ -1,8 +1,8 @@
 //! Fact 5: `P` from each closed form is the average over poses, and positive semidefinite.
 //!
-//! Averages are of two kinds: over the grid of all poses of a motion, which leaves rounding alone, and
-//! over 30,000 poses by chance, where five standard errors are allowed. Seeds are fixed: with fresh
-//! ones, some of the 27,000 numbers compared would be off by more in one of about sixty runs.
+//! Averages are of two kinds: over the grid of all poses of a motion, which has only rounding errors, and
+//! over 30,000 random poses, where five standard errors are allowed. Seeds are fixed: with fresh ones, some
+//! of the 27,000 numbers compared would be off by more in one of about sixty runs.
 
 use dermis::joint::JointLimits;
 use dermis::metric::{
@@ -14,9 +14,9 @@ use glam::{DAffine3, DMat3};
 use crate::metric_support::motion::{Known, Motion};
 use crate::metric_support::{Dice, Freedom, poses};
 
-/// Poses of an average by chance.
+/// Number of poses of a random average.
 const DRAWN: usize = 30_000;
-/// Standard errors that such an average may be off.
+/// Standard errors by which such an average may be off.
 const ERRORS: f64 = 5.0;
 
 fn palettes(skeleton: &Skeleton, poses: &[Pose]) -> Vec<Palette> {
@@ -39,7 +39,7 @@ fn product(palette: &Palette, j: usize, k: usize) -> [f64; 16] {
     std::array::from_fn(|n| a[n % 4].dot(b[n / 4]))
 }
 
-/// Fails unless every block of a metric is the average, to so many of its standard errors.
+/// Fails unless every block of a metric is the average, to within `errors` standard errors.
 #[track_caller]
 fn assert_average(metric: &PoseMetric, palettes: &[Palette], errors: f64, what: &str) {
     let count = palettes.len() as f64;
@@ -66,7 +66,7 @@ fn assert_average(metric: &PoseMetric, palettes: &[Palette], errors: f64, what: 
     }
 }
 
-/// Fails unless the motion's closed form is its average, without and with chance.
+/// Fails unless the motion's closed form is its average, over all poses and over random ones.
 #[track_caller]
 fn assert_holds(motion: &Motion, dice: &mut Dice) {
     let what = format!("{:?}", motion.known);
@@ -130,7 +130,7 @@ fn fact_5_uniform_rotations_equal_the_average_below_bones_that_stretch_unevenly(
         let mut dice = Dice(200 + seed as u64);
         let motion = Motion::uniform_below(&mut dice, Known::By(kind), 3);
         assert_holds(&motion, &mut dice);
-        // The case is not an even one in disguise: the same parent is refused by plain rotations.
+        // Make sure that the parent stretches unevenly: plain rotations refuse it.
         let mut models = motion.models(&motion.grid());
         models[1] = JointModel::rotation(DMat3::IDENTITY, glam::DVec3::ZERO);
         let refused = PoseMetric::new(&motion.skeleton, &models);
@@ -184,7 +184,7 @@ fn fact_5_scales_that_are_the_same_along_all_axes_equal_the_average() {
     assert_average(&metric, &palettes(&skeleton, &drawn), ERRORS, "even scales");
 }
 
-/// What a file keeps of limits is what limits say.
+/// Statistics made from limits, as a file keeps them, give the same model as the limits.
 #[test]
 fn statistics_of_limits_make_the_model_of_limits() {
     let mut dice = Dice(500);

@@ -1,4 +1,4 @@
-//! Multi-weight enveloping fitted to examples whose answer is known, and to some that are hard.
+//! Multi-weight enveloping fitted to examples with a known solution, and to some that are hard.
 
 use dermis::fit::{
     FitError, InfluenceChoice, InfluenceSets, MultiWeightOptions, Prior, SsdOptions, evaluate_fit,
@@ -88,7 +88,7 @@ fn tube_with_multi_weights(example_count: usize) -> (ExampleSet, InfluenceSets) 
 }
 
 #[test]
-fn a_skin_of_the_same_kind_is_recovered_in_poses_it_has_not_seen() {
+fn a_skin_of_the_same_kind_is_recovered_in_held_out_poses() {
     let (set, sets) = tube_with_multi_weights(60);
     let fold = &set.folds(&Split::EveryNth(4)).expect("60 examples")[0];
     for prior in [Prior::Zero, Prior::Ssd] {
@@ -125,7 +125,7 @@ fn linear_blend_skinning_is_a_special_case() {
 }
 
 #[test]
-fn a_twisting_arm_is_met_better_than_by_linear_blending() {
+fn a_twisting_arm_is_fitted_better_than_by_linear_blending() {
     let set = small_arm();
     let fold = &set.folds(&Split::EveryNth(4)).expect("32 examples")[0];
     let ssd = fit_ssd(&set, &fold.training, &SsdOptions::default(), &Silent).expect("fits");
@@ -191,7 +191,7 @@ fn fewer_poses_than_unknowns_stay_near_linear_blending() {
 }
 
 #[test]
-fn a_weight_that_moves_nothing_is_the_priors() {
+fn a_weight_without_effect_keeps_the_value_of_the_prior() {
     let tube = tube_of(20);
     let set = &tube.examples;
     for (prior, expected) in [(Prior::Ssd, 1.0), (Prior::Zero, 0.0)] {
@@ -233,7 +233,7 @@ fn one_thread_and_three_give_the_same_bits() {
 }
 
 #[test]
-fn it_stops_when_told_to_and_refuses_senseless_options() {
+fn the_fit_can_be_stopped_and_refuses_options_out_of_range() {
     struct StopAt(&'static str);
     impl Progress for StopAt {
         fn report(&self, stage: &str, done: usize, _: usize) -> bool {

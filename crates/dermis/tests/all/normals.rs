@@ -145,7 +145,7 @@ fn largest_angle_deg(a: &[DVec3], b: &[DVec3]) -> f64 {
 }
 
 #[test]
-fn with_one_bone_every_way_is_exact() {
+fn every_method_is_exact_with_one_bone() {
     let case = Case::of_tube(tube(&TubeOptions {
         ring_count: 8,
         segment_count: 7,
@@ -220,7 +220,7 @@ fn on_the_blended_arm_tangents_beat_blending() {
 }
 
 #[test]
-fn without_poses_joints_are_taken_for_independent() {
+fn without_poses_joints_are_treated_as_independent() {
     let mut case = bent_tube();
     case.training.clear();
     let options = TangentOptions::default();
@@ -291,7 +291,7 @@ fn bones_that_slide_need_their_fourth_number() {
 }
 
 #[test]
-fn bones_that_meet_in_joints_do_not() {
+fn bones_that_meet_in_joints_need_only_three_numbers() {
     let case = bent_tube();
     let three = case.faces(&TangentOptions::default());
     let four = case.faces(&with_bone_weights());
@@ -427,12 +427,12 @@ fn scale_shear_and_mirrors_turn_tangents_as_they_turn_faces() {
 }
 
 /// ```text
-///  3 --- 2      4: named by nobody;   5: only in a triangle that names it twice
+///  3 --- 2      4: in no triangle;    5: only in a triangle that names it twice
 ///  |  /  |      6: on the edge 0-1, in a triangle without area
 ///  0 -6- 1
 /// ```
 #[test]
-fn broken_faces_and_lone_points_give_zero_normals_and_spoil_no_others() {
+fn broken_faces_and_lone_points_give_zero_normals_and_do_not_affect_others() {
     let rest_positions = vec![
         DVec3::ZERO,
         DVec3::X,
@@ -529,7 +529,7 @@ fn fact_12_one_thread_and_three_give_the_same_bits() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_by_name() {
+fn wrong_inputs_are_refused_and_named() {
     let case = bent_tube();
     let count = case.skin.vertex_count();
     let normals = case.rest_normals();
@@ -553,11 +553,19 @@ fn what_does_not_fit_is_refused_by_name() {
     let mut poses = case.training.clone();
     poses[3].parent_from_bone[1].translation.x = f64::NAN;
     let error = fit_tangents(&case.skin, &case.mesh, &poses, &options).expect_err("NaN");
-    assert_eq!(error.to_string(), "pose 3 is not finite", "which pose");
+    assert_eq!(
+        error.to_string(),
+        "pose 3 contains NaN or infinity",
+        "which pose"
+    );
     let mut broken = normals.clone();
     broken[5].z = f64::INFINITY;
     let error = tangents_from_rest_normals(&case.skin, &broken).expect_err("infinite");
-    assert_eq!(error.to_string(), "rest normal 5 is not finite", "which");
+    assert_eq!(
+        error.to_string(),
+        "rest normal 5 contains NaN or infinity",
+        "which"
+    );
     let pose = Pose::new(vec![DAffine3::IDENTITY]);
     let error = fit_tangents(&case.skin, &case.mesh, &[pose], &options).expect_err("one bone");
     assert!(matches!(error, NormalError::Skin(_)), "{error}");

@@ -1,4 +1,4 @@
-//! Animation space as a linear blend skin over copies of bones: exact, and of legal weights.
+//! Animation space as a linear blend skin over copies of bones: exact, with valid weights.
 
 use dermis::fit::{FitError, exact_ssd, to_exact_ssd};
 use dermis::skin::{Influence, LinearProgram, Rows};
@@ -8,7 +8,7 @@ use glam::{DAffine3, DVec3, DVec4};
 
 /// How far the exact form may be off in double precision, as a share of the diagonal.
 ///
-/// Four influences may each leave out what moves the vertex by less than 3e-8.
+/// Four influences may each leave out a displacement of less than 3e-8.
 const EXACT: f64 = 1.2e-7;
 
 fn small() -> Tube {
@@ -152,7 +152,7 @@ fn weights_below_zero_and_pure_displacements_move_along_fixed_joints() {
 }
 
 #[test]
-fn a_joint_that_moves_is_said_to_be_inexact_and_by_how_much() {
+fn a_joint_that_moves_is_reported_as_inexact_with_its_error() {
     let tube = small();
     let skin = changed(&tube, |_, _, row| {
         let bone = row[0].bone;
@@ -183,7 +183,7 @@ fn a_joint_that_moves_is_said_to_be_inexact_and_by_how_much() {
 }
 
 #[test]
-fn bones_without_a_common_root_cannot_share() {
+fn bones_without_a_common_root_cannot_share_weight() {
     let bone = |name: &str, x: f64| {
         let frame = DAffine3::from_translation(DVec3::X * x);
         (name.to_owned(), None, frame)

@@ -28,7 +28,7 @@ fn diagonal(tube: &Tube) -> f64 {
 }
 
 #[test]
-fn the_pose_of_a_mesh_that_the_skin_made_is_found_again() {
+fn the_pose_of_a_mesh_made_by_the_skin_is_recovered() {
     let tube = small_tube();
     let rest = tube.truth.skeleton.rest_pose();
     for joints in [JointFreedom::Free, JointFreedom::Turn, JointFreedom::Affine] {

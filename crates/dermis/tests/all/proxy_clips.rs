@@ -1,4 +1,4 @@
-//! Clips of skins with proxy bones, baked for players that know none.
+//! Clips of skins with proxy bones, baked for players that do not support them.
 
 use dermis::clip::{Channel, Interpolation, Keys};
 use dermis::skin::{PlayableOptions, PoseClip, to_playable};
@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use crate::support::dice::Dice;
 use crate::support::proxy_skins::{ProxyTube, bones_at, clip, proxy_tube};
 
-/// The skin as a player has it that knows no proxies.
+/// The skin as seen by a player that does not support proxies.
 fn plain(skin: &Skin) -> Skin {
     skin.without_pose_program()
 }
@@ -98,7 +98,7 @@ fn keys_between_uneven_frames_are_at_their_own_times() {
         proxies: 20,
         seed: 3,
     });
-    // So fast that players would be led astray between frames.
+    // So fast that players could turn the wrong way between frames.
     let times = vec![0.25, 0.26, 0.28, 0.281, 0.3];
     let mut dice = Dice::new(1);
     let mut spin = |bone: BoneId| {
@@ -143,7 +143,7 @@ fn keys_between_uneven_frames_are_at_their_own_times() {
 }
 
 #[test]
-fn what_never_moves_has_no_channel() {
+fn bones_that_never_move_have_no_channel() {
     let (_, skin) = proxy_tube(&ProxyTube {
         rings: 8,
         bones: 3,
@@ -244,14 +244,14 @@ fn bones_that_shear_are_split_and_proxies_read_them_as_before() {
             played = played.max(farthest(&plain.evaluate(&sampled).expect("fits"), &wanted));
         }
         eprintln!("within {share:e}: {live:.1e} live, {played:.1e} played");
-        // Of one vertex: the root mean square is a quarter of it at most.
+        // The limit for one vertex: the root mean square is at most a quarter of it.
         let allowed = 4.0 * share * diagonal + 1e-11;
         assert!(live < allowed && played < allowed, "{live:e}, {played:e}");
     }
 }
 
 #[test]
-fn no_clip_and_one_frame_are_playable() {
+fn no_clips_and_a_clip_of_one_frame_are_made_playable() {
     let (_, skin) = proxy_tube(&ProxyTube {
         rings: 8,
         bones: 3,

@@ -1,4 +1,4 @@
-//! Rotational regression: the facts that the spec states, and what users rely on.
+//! Rotational regression: the facts that the spec states, and behaviour that users rely on.
 
 use std::f64::consts::{PI, TAU};
 
@@ -106,7 +106,7 @@ fn fact_9_a_twist_is_learned_from_three_poses() {
 }
 
 #[test]
-fn as_many_proxies_as_there_are_by_default_beat_linear_blending_on_poses_that_were_held_out() {
+fn the_default_number_of_proxies_beats_linear_blending_on_held_out_poses() {
     let arm = synth::arm(&ArmOptions {
         poses: synth::arm_motion(24),
         ..ArmOptions::default()
@@ -131,7 +131,7 @@ fn as_many_proxies_as_there_are_by_default_beat_linear_blending_on_poses_that_we
 }
 
 #[test]
-fn what_a_twist_leaves_is_linear_so_three_poses_tell_it() {
+fn the_remainder_of_a_twist_is_linear_so_three_poses_determine_it() {
     let turns = [0.0, 90.0, 180.0, 45.0, 135.0].map(|d: f64| DVec3::X * d.to_radians());
     let set = synth::bar(&BarOptions {
         turns: turns.to_vec(),
@@ -162,7 +162,7 @@ fn a_twist_past_half_a_turn_is_followed() {
         .expect("a bar can be fitted");
     let error = enveloping_error(&fitted.skin, &set, &[1, 3, 5, 7]);
     assert!(error < 5.0, "EE {error}% up to 280 degrees");
-    // Whatever the order of the poses is.
+    // In any order of the poses.
     let mixed = [6, 0, 8, 4, 2];
     let fitted = fit_rotational_regression(&set, &mixed, &Default::default(), &Silent)
         .expect("a bar can be fitted");
@@ -247,7 +247,7 @@ fn fact_10_the_reduced_form_nears_the_full_one_as_proxies_become_triangles() {
 }
 
 #[test]
-fn turning_the_character_turns_the_skin_and_does_nothing_else() {
+fn turning_the_character_only_turns_the_skin() {
     let set = examples(bar(21, 8), &bends(10));
     let training: Vec<usize> = (0..10).collect();
     let options = RotationalOptions {
@@ -274,7 +274,7 @@ fn turning_the_character_turns_the_skin_and_does_nothing_else() {
 }
 
 #[test]
-fn what_hardly_moves_a_proxy_is_left_out_and_hardly_missed() {
+fn small_shares_of_a_proxy_are_dropped_with_little_effect() {
     let poses = synth::arm_motion(24);
     let set = synth::arm(&ArmOptions {
         poses,
@@ -315,7 +315,7 @@ fn what_hardly_moves_a_proxy_is_left_out_and_hardly_missed() {
     );
     assert!(kept < 0.8 * share_kept(&whole), "{kept}");
     assert!((1e-9..2e-2).contains(&largest), "{largest}");
-    // What was left out is made up for, so that the skin still moves with the whole character.
+    // Dropped shares go to the proxy's own patch, so that the skin still moves with the whole character.
     let motion = DAffine3::from_rotation_translation(
         DQuat::from_rotation_y(1.0),
         DVec3::new(3.0, -2.0, 5.0),
@@ -333,7 +333,7 @@ fn what_hardly_moves_a_proxy_is_left_out_and_hardly_missed() {
 }
 
 #[test]
-fn what_linear_blending_does_exactly_stays_plain() {
+fn a_set_that_linear_blending_fits_exactly_gets_no_proxies() {
     let tube = synth::tube(&synth::TubeOptions {
         ring_count: 12,
         segment_count: 8,
@@ -353,7 +353,7 @@ fn what_linear_blending_does_exactly_stays_plain() {
 }
 
 #[test]
-fn near_rigid_vertices_follow_the_skeleton_and_a_tolerance_says_which() {
+fn vertices_within_the_rigid_tolerance_follow_the_skeleton() {
     let set = examples(bar(31, 10), &bends(12));
     let training: Vec<usize> = (0..12).collect();
     let held = |rigid_tolerance: f64| {
@@ -401,7 +401,7 @@ fn fewer_proxies_are_chosen_for_a_larger_error() {
 }
 
 #[test]
-fn an_error_out_of_reach_is_given_up_and_told() {
+fn an_unreachable_target_error_ends_the_search_and_is_reported() {
     let set = examples(bar(31, 10), &bends(12));
     let training: Vec<usize> = (0..12).collect();
     let options = RotationalOptions {
@@ -420,7 +420,7 @@ fn an_error_out_of_reach_is_given_up_and_told() {
 }
 
 #[test]
-fn loose_triangles_are_followed_by_as_many_proxies_as_were_asked_for() {
+fn loose_triangles_get_as_many_proxies_as_requested() {
     let welded = examples(bar(31, 10), &bends(16));
     let loose = loosened(&welded);
     let training: Vec<usize> = (0..12).collect();
@@ -443,7 +443,7 @@ fn loose_triangles_are_followed_by_as_many_proxies_as_were_asked_for() {
 }
 
 #[test]
-fn fifteen_thousand_loose_triangles_are_no_reason_to_fail() {
+fn fifteen_thousand_loose_triangles_can_be_fitted() {
     let set = loosened(&examples(bar(253, 30), &bends(3)));
     assert_eq!(set.rest().triangles().len(), 15_120, "loose triangles");
     let fitted = fit_rotational_regression(&set, &[0, 1, 2], &Default::default(), &Silent);
@@ -452,8 +452,8 @@ fn fifteen_thousand_loose_triangles_are_no_reason_to_fail() {
 }
 
 #[test]
-fn parts_of_a_mesh_without_a_held_vertex_have_their_places() {
-    // Two bars side by side; every vertex of the second slides, so no blend of bones meets it.
+fn parts_of_a_mesh_without_a_held_vertex_are_placed() {
+    // Two bars side by side; every vertex of the second slides, so no blend of bones matches it.
     let one = bar(15, 6);
     let count = one.vertex_count();
     let mut points = one.positions().to_vec();
@@ -513,7 +513,7 @@ fn flat_triangles_and_loose_points_do_no_harm() {
 }
 
 #[test]
-fn the_same_on_any_number_of_threads() {
+fn fits_are_the_same_on_any_number_of_threads() {
     let set = examples(bar(31, 10), &bends(12));
     let training: Vec<usize> = (0..12).collect();
     let on = |threads: usize, set: &ExampleSet, proxies: ProxyCount| {
@@ -538,7 +538,7 @@ fn the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn one_pose_or_one_bone_are_no_reason_to_fail() {
+fn one_pose_or_one_bone_can_be_fitted() {
     let mesh = bar(11, 6);
     let set = examples(mesh.clone(), &[DVec3::X * PI / 3.0]);
     let fitted = fit_rotational_regression(&set, &[0], &Default::default(), &Silent);

@@ -1,4 +1,4 @@
-//! Driven coefficients of the fast pose side are those of the plain one.
+//! Driven coefficients of the fast run-time equal those of the plain evaluation.
 
 use std::f64::consts::PI;
 
@@ -64,7 +64,8 @@ fn random_driver(dice: &mut Dice) -> Driver {
     let mut centers: Vec<Center> = Vec::new();
     for k in 0..dice.below(7) {
         let point: Vec<f64> = (0..dimension).map(|_| coordinate(dice)).collect();
-        // Two in one place are refused by `interpolate`: Shepard's would share a pose there by rounding.
+        // `interpolate` refuses two centers in one place: rounding would decide how Shepard's weights are
+        // divided there.
         if centers.iter().all(|c| c.point != point) {
             centers.push(Center {
                 name: format!("pose {k}"),
@@ -133,7 +134,7 @@ fn random_pose(dice: &mut Dice, skin: &Skin, angle_rad: f64) -> PoseBuffer {
     pose
 }
 
-/// The plain answer for the numbers that the buffer holds, made unit length in double precision.
+/// The result of the plain evaluation for the buffer's numbers, made unit length in double precision.
 fn plain(skin: &Skin, pose: &PoseBuffer) -> PosedInputs {
     let local = |bone: BoneId| {
         let local = pose.local(bone);
@@ -180,8 +181,8 @@ proptest! {
 }
 
 #[test]
-fn nothing_jumps_at_half_a_turn() {
-    // Where logarithms change their sign, bumps do not notice.
+fn coefficients_do_not_jump_at_half_a_turn() {
+    // Logarithms change their sign there, but bumps must not jump.
     let mut dice = Dice::new(3);
     let skin = driven_skin(&mut dice, 0);
     let bone = BoneId(2);
@@ -230,7 +231,7 @@ fn nothing_jumps_at_half_a_turn() {
 }
 
 #[test]
-fn wide_bumps_whose_weights_cancel_still_meet_their_poses() {
+fn wide_bumps_whose_weights_cancel_still_match_their_poses() {
     use dermis::pose_space::{InterpolateOptions, interpolate};
     let mut dice = Dice::new(4);
     let skin = driven_skin(&mut dice, 0);
@@ -270,7 +271,7 @@ fn wide_bumps_whose_weights_cancel_still_meet_their_poses() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn wrong_sizes_are_refused() {
     let mut dice = Dice::new(9);
     let skin = driven_skin(&mut dice, 2);
     let mut packed = PackedDrivers::new(&skin).expect("fits");

@@ -1,5 +1,5 @@
-//! The fast evaluation shows what the plain one shows, whatever the skin, the instructions and the
-//! number of threads.
+//! The fast evaluation equals the plain one for every kind of skin, every instruction set and any number of
+//! threads.
 
 use dermis::run::{
     BlockXyz, CorrectionPrecision, FrameInputs, InstructionSet, Layout, Output, PackOptions,
@@ -100,7 +100,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn every_program_on_every_instruction_set(seed: u64, size in sizes(), kind in 0..4usize) {
+    fn every_program_equals_the_plain_evaluation_on_every_instruction_set(seed: u64, size in sizes(), kind in 0..4usize) {
         let kind = KINDS[kind];
         let (skin, pose) = random_skin(&mut Dice::new(seed), size, kind);
         let plain = skin.evaluate(&pose).expect("fits");
@@ -129,7 +129,7 @@ proptest! {
 }
 
 #[test]
-fn blocks_hold_the_vertices_that_the_order_names() {
+fn blocks_hold_the_vertices_listed_in_vertex_order() {
     let size = Size {
         vertices: 333,
         bones: 7,
@@ -218,7 +218,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn sixteen_bits_keep_what_they_promise() {
+fn sixteen_bits_stay_within_their_stated_error() {
     let size = Size {
         vertices: 500,
         bones: 6,
@@ -250,7 +250,7 @@ fn sixteen_bits_keep_what_they_promise() {
 }
 
 #[test]
-fn corrections_of_few_bits_keep_what_they_promise() {
+fn corrections_of_few_bits_stay_within_their_stated_error() {
     let size = Size {
         vertices: 500,
         bones: 6,
@@ -356,7 +356,7 @@ fn a_coefficient_of_zero_changes_no_bit() {
 }
 
 #[test]
-fn empty_skins_and_wrong_buffers() {
+fn empty_skins_evaluate_and_wrong_buffers_are_refused() {
     let (skin, _) = random_skin(
         &mut Dice::new(1),
         Size {

@@ -1,4 +1,4 @@
-//! Normals of the fast evaluation, by every way to make them.
+//! Normals of the fast evaluation, by every method.
 
 use dermis::rig::Trs;
 use dermis::run::{
@@ -266,7 +266,7 @@ fn tangents_are_projected_and_crossed() {
 }
 
 #[test]
-fn normals_that_do_not_belong_are_refused() {
+fn normals_of_another_skin_are_refused() {
     let mut dice = Dice::new(2);
     for kind in KINDS {
         let (skin, _) = random_skin(&mut dice, SIZE, kind);

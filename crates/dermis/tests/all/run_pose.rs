@@ -1,4 +1,4 @@
-//! The fast pose evaluation gives the same results as the plain one, on clips of every kind.
+//! Fast sampling, blending and chaining of poses equal the plain ones, on clips of every kind.
 
 use std::f64::consts::{PI, TAU};
 
@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 /// Largest difference of two local matrices, relative to the larger of 1 and their largest entry.
 const LOCAL_TOLERANCE: f64 = 2e-6;
-/// Largest difference of two palettes, relative to the larger of 1 and the largest entry of the palette: the accuracy
-/// that `PackedSkeleton::palette` documents.
+/// Largest difference of two palettes, relative to the larger of 1 and the largest entry of the
+/// palette, as `PackedSkeleton::palette` documents.
 const PALETTE_TOLERANCE: f64 = 5e-6;
 const COEFFICIENT_COUNT: usize = 3;
 
@@ -119,8 +119,8 @@ fn random_clip(chance: &mut Chance, bone_count: usize) -> Clip {
                 random_keys(chance, &shared, |c, _| c.vector(), Chance::vector),
             ),
             2..=4 => {
-                // Cubic keys of opposite rotations would pass through zero, where no result is correct: each key turns
-                // by less than 90° from the last, with either sign.
+                // Cubic keys of opposite rotations would pass through zero, where no result is right: each
+                // key turns by less than 90° from the last, with either sign.
                 let walk = |c: &mut Chance, last: Option<&DQuat>| {
                     let from = last.copied().unwrap_or_else(|| c.rotation(3.0));
                     (from * c.rotation(1.5)).normalize()
@@ -404,7 +404,7 @@ fn rotations_are_made_unit_length() {
 }
 
 #[test]
-fn clips_that_cannot_be_packed_are_refused_with_their_names() {
+fn clips_that_cannot_be_packed_are_refused_and_the_cause_named() {
     let skeleton = Skeleton::from_rest_frames([("hip".to_owned(), None, DAffine3::IDENTITY)])
         .expect("one bone is a skeleton");
     let refused = |channel: Channel| {

@@ -1,4 +1,4 @@
-//! Proxy bones of the fast pose side are those of the plain one.
+//! Proxy bones of the fast run-time equal those of the plain evaluation.
 
 use std::f64::consts::TAU;
 
@@ -41,7 +41,7 @@ fn skin_and_pose(
     (proxied(&skin, options), pose)
 }
 
-/// The matrices of the posed bones in 32 bits; what is to be placed is NaN.
+/// The matrices of the posed bones in 32 bits; those of proxies, still to be placed, are NaN.
 fn palette(skin: &Skin, pose: &Pose) -> Vec<Mat3x4> {
     let palette = skin.run_pose_program(pose).expect("fits").palette;
     let mut matrices: Vec<Mat3x4> = (palette.model_from_bone.iter())
@@ -62,7 +62,7 @@ fn to_affine(m: &Mat3x4) -> DAffine3 {
     }
 }
 
-/// Sets the middle of each joint's turns to what is made of its turn in a pose.
+/// Sets the middle of each joint's turns to a function of its turn in a pose.
 ///
 /// Turns near half a circle from their middle are near a jump, where rounding decides.
 fn set_middles(skin: &mut Skin, palette: &[Mat3x4], mut middle: impl FnMut(DVec3) -> DVec3) {
@@ -82,7 +82,7 @@ fn set_middles(skin: &mut Skin, palette: &[Mat3x4], mut middle: impl FnMut(DVec3
     }
 }
 
-/// The sum of the sizes of the terms of each proxy: what rounding is relative to.
+/// The sum of the sizes of the terms of each proxy, which rounding is relative to.
 fn magnitudes(proxies: &ProxyBones, skin: &Skin, matrices: &[DAffine3]) -> Vec<f64> {
     let largest = |x: &[f64]| x.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
     let patches: Vec<f64> = (proxies.motions(&skin.skeleton, matrices).iter())
@@ -201,7 +201,7 @@ proptest! {
 }
 
 #[test]
-fn mirrored_flat_and_vanished_bones_are_no_trouble() {
+fn mirrored_flat_and_vanished_bones_are_placed_correctly() {
     let options = ProxyOptions::default();
     for seed in 0..20 {
         let mut dice = Dice::new(seed);
@@ -223,7 +223,7 @@ fn mirrored_flat_and_vanished_bones_are_no_trouble() {
         set_middles(&mut skin, &matrices, |turn| turn);
         let off = worst(&skin, &matrices);
         assert!(off < 2e-5, "seed {seed}: off by {off:e}");
-        // A bone that is scaled away: no turn to speak of, but nothing breaks.
+        // A bone scaled to nothing has no turn; the results must still be finite.
         for entry in &mut matrices[8] {
             *entry = 0.0;
         }
@@ -235,7 +235,7 @@ fn mirrored_flat_and_vanished_bones_are_no_trouble() {
 }
 
 #[test]
-fn from_a_pose_to_the_vertices_of_every_program() {
+fn a_pose_gives_the_vertices_of_every_program() {
     let size = Size {
         vertices: 150,
         bones: 7,
@@ -287,7 +287,7 @@ fn from_a_pose_to_the_vertices_of_every_program() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn wrong_sizes_are_refused() {
     let mut dice = Dice::new(5);
     let (skin, pose) = skin_and_pose(&mut dice, 4, &ProxyOptions::default(), DVec3::ZERO);
     let mut packed = PackedProxies::new(&skin).expect("fits");

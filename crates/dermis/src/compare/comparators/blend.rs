@@ -22,8 +22,8 @@ use crate::solve::product;
 
 /// Error of the reduction in each coordinate: a tenth of a thousandth, that is 0.1 of `E_RMS`.
 const ACCURACY: f64 = 1e-4;
-/// How strongly matrices that the data leave open are drawn to the motion of the whole mesh, as a
-/// share of the mean diagonal of the normal matrix. A flat rest mesh leaves a column of each open.
+/// How strongly matrices that the data do not determine are drawn to the motion of the whole mesh, as a share
+/// of the mean diagonal of the normal matrix. A flat rest mesh leaves a column of each undetermined.
 const PULL: f64 = 1e-10;
 
 /// An animation in reduced coordinates.
@@ -126,7 +126,7 @@ impl<'a> BlendProblem<'a> {
         sums
     }
 
-    /// Solves `T N = R`, where what `N` leaves open follows the whole mesh.
+    /// Solves `T N = R`; unknowns that `N` does not determine follow the whole mesh.
     fn pulled(&self, mut normal: Mat<f64>, mut right: Mat<f64>) -> Mat<f64> {
         let size = normal.nrows();
         let d = right.nrows();
@@ -148,7 +148,7 @@ impl<'a> BlendProblem<'a> {
         self.weights_among(bones, max_influences, |_| all.as_slice())
     }
 
-    /// The same among some bones of each vertex.
+    /// As [`weights_for`](Self::weights_for), among given bones of each vertex.
     pub(super) fn weights_among<'c>(
         &self,
         bones: &Mat<f64>,
@@ -191,7 +191,7 @@ impl<'a> BlendProblem<'a> {
         rows.into_iter().collect()
     }
 
-    /// What is left of a vertex when one bone alone moves it, and its squared length.
+    /// The error of a vertex when one bone alone moves it; returns its squared length.
     fn residual(&self, bones: &Mat<f64>, bone: usize, vertex: usize, out: &mut [f64]) -> f64 {
         let v = self.rest[vertex];
         let target = self.reduced.coordinates.col_as_slice(vertex);

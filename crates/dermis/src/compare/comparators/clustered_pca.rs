@@ -9,7 +9,7 @@
 use faer::{Mat, MatRef};
 
 use super::blend::BlendProblem;
-use super::options::tell;
+use super::options::report_progress;
 use super::seeds::spread_seeds;
 use super::{ComparatorOptions, Prediction};
 use crate::example::MeshAnimation;
@@ -30,7 +30,7 @@ const POWER_STEPS: usize = 2;
 /// Finds clusters of vertices and four components for each.
 ///
 /// Begins with patches of equal size; empty clusters begin anew at the vertex that is predicted
-/// worst. Clusters do not overlap, so neighbours in different ones part.
+/// worst. Clusters do not overlap, so neighbours in different clusters come apart.
 ///
 /// # Errors
 /// [`FitError::BadOption`] and [`FitError::Stopped`].
@@ -41,14 +41,14 @@ pub fn clustered_pca(
 ) -> Result<Prediction, FitError> {
     const STAGE: &str = "clustering trajectories";
     options.check_for(animation)?;
-    tell(progress, STAGE, 0, ROUNDS)?;
+    report_progress(progress, STAGE, 0, ROUNDS)?;
     let problem = BlendProblem::new(animation);
     let coordinates = problem.coordinates();
     let topology = Topology::new(animation.vertex_count(), animation.rest().triangles());
     let mut labels = spread_seeds(animation.rest(), options.bone_count).nearest();
     let mut bases = exact_bases(coordinates, &labels, options.bone_count);
     for round in 0..ROUNDS {
-        tell(progress, STAGE, round, ROUNDS)?;
+        report_progress(progress, STAGE, round, ROUNDS)?;
         let joined = join(coordinates, &bases);
         let settled = joined
             .iter()
@@ -62,7 +62,7 @@ pub fn clustered_pca(
         refit(coordinates, &labels, &mut bases);
     }
     let bases = exact_bases(coordinates, &labels, options.bone_count);
-    tell(progress, STAGE, ROUNDS, ROUNDS)?;
+    report_progress(progress, STAGE, ROUNDS, ROUNDS)?;
     let columns = par::map(labels.len(), |i| {
         let basis = &bases[labels[i]];
         basis * (basis.transpose() * coordinates.subcols(i, 1))
@@ -100,7 +100,7 @@ fn exact_bases(coordinates: MatRef<'_, f64>, labels: &[usize], count: usize) -> 
     })
 }
 
-/// The best cluster of every vertex, and the squared length of what it does not predict.
+/// The best cluster of every vertex, and the squared length of the error.
 fn join(coordinates: MatRef<'_, f64>, bases: &[Mat<f64>]) -> Vec<(usize, f64)> {
     let starts: Vec<usize> = bases
         .iter()
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_beat_fewer_clusters_and_not_a_sum_for_all() {
+    fn more_clusters_beat_fewer_but_not_the_truncated_svd() {
         let flag = flag(&FlagOptions {
             width: 24,
             height: 16,

@@ -1,12 +1,12 @@
 //! Corrections of a skin along its animation (\[Kry02\] EigenSkin).
 //!
-//! What a skin misses in each frame is taken back to the rest pose through the blended matrix of each
-//! vertex; the leading components of those displacements become corrections, added to the rest shape
-//! before the bones act, and every pose carries a coefficient for each. That is the run-time that
-//! morph targets have: the one kernel plays it.
+//! The error of a skin in each frame is taken back to the rest pose through the inverse blended matrix of
+//! each vertex; the leading components of those displacements become corrections, added to the rest shape
+//! before the bones act, and every pose carries a coefficient for each. That is the run-time that morph
+//! targets have: the one kernel plays it.
 //!
 //! Components of displacements in the rest pose are not the best ones in model space, where the error
-//! is measured, and a matrix that flattens its vertex has no way back at all. So coefficients and
+//! is measured, and a matrix that flattens its vertex has no inverse. So coefficients and
 //! displacements are then fitted in turn in model space, each a small linear problem.
 
 use faer::prelude::Solve;
@@ -27,9 +27,9 @@ use crate::solve::{lower_gram, product};
 /// and rank 10, `E_RMS` is 4.2, 2.6 and 2.2 after the first three and 2.0 after twelve; galloping, 1.01,
 /// 0.82 and 0.78, and 0.72.
 const ROUNDS: usize = 3;
-/// What keeps the way back through a flat matrix short, as a share of its squared size.
+/// Damping of the inverse of a flat matrix, as a share of its squared size.
 const FLAT: f64 = 1e-3;
-/// Pull towards no displacement where the frames leave it open, as a share of the mean diagonal.
+/// Pull towards no displacement where the frames do not determine it, as a share of the mean diagonal.
 const PULL: f64 = 1e-9;
 
 /// Adds `rank` corrections to a decomposition; no more than there are frames.
@@ -39,7 +39,7 @@ const PULL: f64 = 1e-9;
 /// Cost: O(N F rank²) per round for N vertices and F frames.
 ///
 /// # Errors
-/// [`FitError::Skin`] when the decomposition is no linear blend skinning, or already corrected.
+/// [`FitError::Skin`] when the decomposition is not linear blend skinning, or already has corrections.
 pub fn with_eigen_skin(
     decomposition: &Decomposition,
     animation: &MeshAnimation,
@@ -77,7 +77,7 @@ pub fn with_eigen_skin(
     )
 }
 
-/// The skin with its corrections, and what it then shows.
+/// The skin with its corrections, and its frames.
 fn corrected(
     decomposition: &Decomposition,
     program: &SsdProgram,
@@ -143,7 +143,7 @@ fn corrected(
     })
 }
 
-/// A skin, its matrices, and what it misses.
+/// A skin, its matrices, and its errors.
 struct Problem<'a> {
     program: &'a SsdProgram,
     /// `N_j` of every frame.
@@ -174,7 +174,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// What a displacement of the rest position becomes in a frame.
+    /// The matrix that takes a displacement of the rest position to a frame.
     fn blended(&self, frame: usize, vertex: usize) -> DMat3 {
         let matrices = &self.posed_from_rest[frame];
         let part = |&Weight { bone, weight }: &Weight| matrices[bone.index()].matrix3 * weight;
@@ -188,7 +188,7 @@ impl<'a> Problem<'a> {
         self.program.rest_positions.len()
     }
 
-    /// Leading components of what is missing, taken back to the rest pose: 3N×rank and rank×F.
+    /// Leading components of the errors, taken back to the rest pose: 3N×rank and rank×F.
     fn components_in_rest(&self, rank: usize) -> (Mat<f64>, Mat<f64>) {
         let frames = self.missing.len();
         let columns = par::map(frames, |f| {
@@ -273,7 +273,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Solves a symmetric system, drawn to zero where it is open.
+/// Solves a symmetric system; undetermined unknowns are drawn to zero.
 fn solve(mut normal: Mat<f64>, right: Mat<f64>) -> Vec<f64> {
     let size = normal.nrows();
     let trace: f64 = (0..size).map(|at| normal[(at, at)]).sum();

@@ -1,10 +1,10 @@
-//! Other ways to make a mesh animation smaller, to compare the decomposition with.
+//! Other methods to make a mesh animation smaller, to compare the decomposition with.
 //!
-//! Two of them find bones and weights, so that the result is a skin that anyone can play: [`fit_sma`]
+//! Two of them find bones and weights, so that the result is a skin that stock players can play: [`fit_sma`]
 //! after \[James05\] and [`fit_sad`] after \[Kavan07\]. Two are sums of shapes that need a player of
 //! their own: [`truncated_svd`] \[Alexa00\] and [`clustered_pca`] \[Sattler05\]. [`with_eigen_skin`]
 //! adds corrections to a skin \[Kry02\]. The bones-and-weights ones are what the papers describe, with
-//! today's solvers; each file says where it departs.
+//! today's solvers; each file states its differences.
 
 mod blend;
 mod clustered_pca;

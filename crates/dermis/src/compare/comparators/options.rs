@@ -1,4 +1,4 @@
-//! What the comparators are asked for, and what those that make no skin give.
+//! Options of the comparators, and the result of those that make no skin.
 
 use faer::MatRef;
 use glam::DVec3;
@@ -15,7 +15,7 @@ pub struct ComparatorOptions {
     /// `P`: bones, or clusters of four components, or a quarter of the terms of a sum. From 1 to the
     /// number of vertices and 65535; default 30. All methods then have 12 P numbers per frame.
     pub bone_count: usize,
-    /// Most bones that may move one vertex; at least 1, default 4. Only skins have it.
+    /// Most bones that may move one vertex; at least 1, default 4. Only for methods that make a skin.
     pub max_influences: usize,
 }
 
@@ -67,7 +67,7 @@ impl ComparatorOptions {
     }
 }
 
-/// Frames as a model that is no skin shows them.
+/// The frames of a model that is not a skin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// Where the model puts every vertex in every frame, in model units.
@@ -110,11 +110,11 @@ impl Prediction {
     }
 }
 
-/// Says how far a job is.
+/// Reports progress.
 ///
 /// # Errors
-/// [`FitError::Stopped`] when it should go no further.
-pub(super) fn tell(
+/// [`FitError::Stopped`] when the job is to stop.
+pub(super) fn report_progress(
     progress: &dyn Progress,
     stage: &str,
     done: usize,

@@ -2,12 +2,12 @@
 //!
 //! Bones stand at vertices that cover the rest mesh evenly; smooth weights fall off with the distance
 //! along the surface; the matrices of all bones come from one least-squares problem. Then the weights of
-//! the same bones are solved once and the matrices once more. What moves rigidly is not looked for: that is the method's
-//! strength on cloth and its weakness on characters.
+//! the same bones are solved once and the matrices once more. The method does not look for rigid parts: that
+//! is its strength on cloth and its weakness on characters.
 
 use super::ComparatorOptions;
 use super::blend::BlendProblem;
-use super::options::tell;
+use super::options::report_progress;
 use super::seeds::{Seeds, spread_seeds};
 use crate::example::MeshAnimation;
 use crate::fit::FitError;
@@ -17,7 +17,7 @@ use crate::rig::BoneId;
 use crate::rows::Rows;
 use crate::skin::Weight;
 
-/// Finds bones and weights in the way of \[Kavan07\] ("skinning arbitrary deformations").
+/// Finds bones and weights by the method of \[Kavan07\] ("skinning arbitrary deformations").
 ///
 /// # Errors
 /// [`FitError::BadOption`] and [`FitError::Stopped`].
@@ -28,23 +28,23 @@ pub fn fit_sad(
 ) -> Result<Decomposition, FitError> {
     const STAGE: &str = "spreading bones";
     options.check_for(animation)?;
-    tell(progress, STAGE, 0, 4)?;
+    report_progress(progress, STAGE, 0, 4)?;
     let problem = BlendProblem::new(animation);
     let seeds = spread_seeds(animation.rest(), options.bone_count);
-    tell(progress, STAGE, 1, 4)?;
+    report_progress(progress, STAGE, 1, 4)?;
     let smooth = smooth_weights(&seeds, options.max_influences);
     let bones = problem.bones_for(&smooth, options.bone_count);
-    tell(progress, STAGE, 2, 4)?;
-    // Bones that are solved together do not predict a vertex one by one, so the best of those are no
-    // choice: with them the error on a galloping horse is twice as large.
+    report_progress(progress, STAGE, 2, 4)?;
+    // Bones that are solved together predict a vertex badly one by one, so the best single bones are not
+    // chosen: with them the error on a galloping horse is twice as large.
     let near: Vec<Vec<usize>> = smooth
         .iter()
         .map(|row| row.iter().map(|w| w.bone.index()).collect())
         .collect();
     let weights = problem.weights_among(&bones, options.max_influences, |i| &near[i]);
-    tell(progress, STAGE, 3, 4)?;
+    report_progress(progress, STAGE, 3, 4)?;
     let bones = problem.bones_for(&weights, options.bone_count);
-    tell(progress, STAGE, 4, 4)?;
+    report_progress(progress, STAGE, 4, 4)?;
     problem.decomposition(&bones, weights)
 }
 
@@ -60,7 +60,7 @@ fn smooth_weights(seeds: &Seeds, max_influences: usize) -> Rows<Weight> {
                 .map(|(seed, distances)| (distances[i], seed))
                 .collect();
             near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            // Without a next one, the last keeps some weight.
+            // Without a next seed, the last one keeps some weight.
             let end = match near.get(max_influences) {
                 Some(next) => next.0,
                 None => 2.0 * near.last().map_or(1.0, |last| last.0),
@@ -72,7 +72,7 @@ fn smooth_weights(seeds: &Seeds, max_influences: usize) -> Rows<Weight> {
             };
             let sum: f64 = near.iter().map(|&(distance, _)| falloff(distance)).sum();
             if sum <= 0.0 {
-                // All as far as the next one.
+                // All are as far as the next seed.
                 near.truncate(1);
             }
             let weight = move |(distance, seed): (f64, usize)| Weight {

@@ -1,4 +1,4 @@
-//! Points spread evenly over a mesh, and how far along its edges everything is from them.
+//! Points spread evenly over a mesh, and distances from them along its edges.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -17,7 +17,7 @@ pub(super) struct Seeds {
 /// Solves the p-centre problem greedily: each next seed is the vertex farthest from all before it.
 ///
 /// No vertex is then farther from its seed than twice what the best choice could reach
-/// (\[Gonzalez85\]). Without `count` vertices, all of them.
+/// (\[Gonzalez85\]). Takes all vertices when there are fewer than `count`.
 pub(super) fn spread_seeds(mesh: &TriMesh, count: usize) -> Seeds {
     let topology = Topology::new(mesh.vertex_count(), mesh.triangles());
     let positions = mesh.positions();
@@ -32,7 +32,7 @@ pub(super) fn spread_seeds(mesh: &TriMesh, count: usize) -> Seeds {
     else {
         return seeds;
     };
-    // The first is at an end of the mesh, where the others would drive one anyway.
+    // The first is at an end of the mesh, where a later one would end up anyway.
     let mut next = farthest(&distances_from(mesh, &topology, central));
     let mut nearest = vec![f64::INFINITY; positions.len()];
     while seeds.vertices.len() < count.min(positions.len()) {
@@ -42,7 +42,7 @@ pub(super) fn spread_seeds(mesh: &TriMesh, count: usize) -> Seeds {
         }
         seeds.vertices.push(next);
         seeds.distances.push(distances);
-        // Points that coincide are no further seeds before all others are.
+        // Coincident points become seeds only after all other points.
         seeds.vertices.iter().for_each(|&seed| nearest[seed] = -1.0);
         next = farthest(&nearest);
     }

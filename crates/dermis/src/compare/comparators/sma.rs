@@ -2,16 +2,16 @@
 //!
 //! Each triangle's turn against the rest mesh, frame after frame, is a point in a space of many
 //! dimensions; triangles of one rigid part lie close together there. \[James05\] finds the clusters by
-//! mean shift, which takes minutes and gives as many as it likes. Here they come from k-means on the
-//! leading components of those points, begun by choosing centres that lower the error most, so that
-//! there are as many as asked for and no chance is involved.
+//! mean shift, which takes minutes and does not let the caller choose their number. Here they come from
+//! k-means on the leading components of those points, begun by choosing centres that lower the error most, so
+//! that the number is the requested one and the result is deterministic.
 
 use faer::Mat;
 use glam::{DMat3, DVec3};
 
 use super::ComparatorOptions;
 use super::blend::BlendProblem;
-use super::options::tell;
+use super::options::report_progress;
 use crate::example::MeshAnimation;
 use crate::fit::FitError;
 use crate::fit::decompose::Decomposition;
@@ -33,7 +33,7 @@ const COVERED: f64 = 0.5;
 /// Rounds of k-means, at most.
 const ROUNDS: usize = 40;
 
-/// Finds bones and weights in the way of \[James05\], with affine bones and weights that are never
+/// Finds bones and weights by the method of \[James05\], with affine bones and weights that are never
 /// negative.
 ///
 /// Bones are fitted to the vertices of their triangles alone, weights once to the bones that predict
@@ -48,15 +48,15 @@ pub fn fit_sma(
 ) -> Result<Decomposition, FitError> {
     const STAGE: &str = "clustering rotations";
     options.check_for(animation)?;
-    tell(progress, STAGE, 0, 4)?;
+    report_progress(progress, STAGE, 0, 4)?;
     let rotations = rotation_sequences(animation);
     let points = leading(rotations.as_ref(), COMPONENTS).coordinates;
-    tell(progress, STAGE, 1, 4)?;
+    report_progress(progress, STAGE, 1, 4)?;
     let areas = triangle_areas(animation.rest());
     let labels = k_means(&points, &areas, options.bone_count);
     let topology = Topology::new(animation.vertex_count(), animation.rest().triangles());
     let parts = rigid_parts(&labels, &topology, &areas, options.bone_count);
-    tell(progress, STAGE, 2, 4)?;
+    report_progress(progress, STAGE, 2, 4)?;
     let problem = BlendProblem::new(animation);
     let mut vertices: Vec<Vec<(usize, f64)>> = vec![Vec::new(); options.bone_count];
     for ((triangle, part), area) in animation.rest().triangles().iter().zip(&parts).zip(&areas) {
@@ -67,9 +67,9 @@ pub fn fit_sma(
     let parts = par::map(options.bone_count, |j| problem.bone_of(&vertices[j]));
     let d = problem.basis().ncols();
     let bones = Mat::from_fn(d, 4 * options.bone_count, |r, c| parts[c / 4][(r, c % 4)]);
-    tell(progress, STAGE, 3, 4)?;
+    report_progress(progress, STAGE, 3, 4)?;
     let weights = problem.weights_for(&bones, options.max_influences);
-    tell(progress, STAGE, 4, 4)?;
+    report_progress(progress, STAGE, 4, 4)?;
     problem.decomposition(&bones, weights)
 }
 
@@ -147,7 +147,7 @@ fn k_means(points: &Mat<f64>, weights: &[f64], count: usize) -> Vec<usize> {
             add(sum, points.col_as_slice(i), weights[i]);
             *total += weights[i];
         }
-        // A centre that has lost its points moves to the point that is served worst.
+        // A centre that has lost its points moves to the point with the largest error.
         let mut worst: Vec<usize> = (0..points.ncols()).collect();
         let served = |i: usize| weights[i] * joined[i].1;
         worst.sort_by(|&a, &b| served(b).total_cmp(&served(a)).then(a.cmp(&b)));
@@ -163,12 +163,11 @@ fn k_means(points: &Mat<f64>, weights: &[f64], count: usize) -> Vec<usize> {
     labels
 }
 
-/// The triangles of each bone: the largest connected parts of the clusters by area, so many.
+/// The triangles of each bone: the `count` largest connected parts of the clusters, by area.
 ///
 /// Legs that swing in step turn alike and yet go different ways: one bone could not follow both, and
-/// with whole clusters the error on a galloping horse is four times as large. On cloth, clusters lie
-/// about in crumbs, and parts that leave most of it without a bone are no parts: then whole clusters
-/// are used.
+/// with whole clusters the error on a galloping horse is four times as large. On cloth, clusters fall into
+/// many small pieces; when the parts would leave most of the cloth without a bone, whole clusters are used.
 fn rigid_parts(
     labels: &[usize],
     topology: &Topology,
@@ -236,7 +235,7 @@ fn nearest(point: &[f64], centers: &[Vec<f64>]) -> (usize, f64) {
 /// Centres to begin with: the mean, then one after the other the point, out of some that stand for
 /// equal shares of the error, that lowers it most.
 ///
-/// That is the greedy form of k-means++ (\[Arthur07\]) with its dice replaced by quantiles. The point
+/// That is the greedy form of k-means++ (\[Arthur07\]) with random choice replaced by quantiles. The point
 /// farthest from all centres would be a crumpled triangle.
 fn first_centers(points: &Mat<f64>, weights: &[f64], count: usize) -> Vec<Vec<f64>> {
     let mut mean = vec![0.0; points.nrows()];

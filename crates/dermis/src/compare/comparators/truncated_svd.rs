@@ -1,6 +1,6 @@
 //! An animation as a sum of shapes: the lower bound of every decomposition.
 
-use super::options::tell;
+use super::options::report_progress;
 use super::{ComparatorOptions, Prediction};
 use crate::example::MeshAnimation;
 use crate::fit::FitError;
@@ -25,11 +25,11 @@ pub fn truncated_svd(
     progress: &dyn Progress,
 ) -> Result<Prediction, FitError> {
     options.check_for(animation)?;
-    tell(progress, "decomposing", 0, 1)?;
+    report_progress(progress, "decomposing", 0, 1)?;
     let terms = 4 * options.bone_count;
     let reduced = leading(trajectories(animation).as_ref(), terms);
     let predicted = product(reduced.basis.as_ref(), reduced.coordinates.as_ref());
-    tell(progress, "decomposing", 1, 1)?;
+    report_progress(progress, "decomposing", 1, 1)?;
     Ok(Prediction::new(
         animation,
         predicted.as_ref(),

@@ -1,5 +1,5 @@
-//! Which influence sets and which smoothing, by the error on training examples that a fit has not
-//! seen.
+//! Chooses the influence sets and the smoothing by the error on training examples that are held out (kept
+//! from the fit and used only to test it).
 
 use super::entry::fit_prior;
 use super::global::Global;
@@ -9,14 +9,14 @@ use crate::example::ExampleSet;
 use crate::fit::{FitError, InfluenceSets};
 use crate::progress::Progress;
 
-/// Fits per choice; more would say little more about their order.
+/// Fits per candidate; more would hardly change the order.
 const FOLDS: usize = 4;
 
 /// Residual to solve to: errors are compared by their first digits.
 const TOLERANCE: f64 = 1e-5;
 
-/// What a fit goes on with.
-pub(super) struct Choice<'a> {
+/// The influence sets and the smoothing to fit with.
+pub(super) struct Selection<'a> {
     pub(super) sets: &'a InfluenceSets,
     pub(super) smoothing: Smoothing,
 }
@@ -24,16 +24,16 @@ pub(super) struct Choice<'a> {
 /// The influence sets and the smoothing with the smallest error, summed over folds of the training
 /// examples.
 ///
-/// The influence sets are the same in all folds, but a prior is fitted anew: one that has seen
-/// the held-out examples would make strong smoothing look good. With fewer than three examples
-/// nothing can be held out, and the first sets and the middle of the sorted deltas are taken.
+/// The influence sets are the same in all folds, but the prior is fitted anew in each: a prior fitted to the
+/// held-out examples would make strong smoothing look good. With fewer than three examples nothing can be
+/// held out, and the first sets and the middle of the sorted deltas are taken.
 pub(super) fn choose<'a>(
     set: &ExampleSet,
     training: &[usize],
     recipes: &'a [InfluenceSets],
     options: &AnimSpaceOptions,
     progress: &dyn Progress,
-) -> Result<Choice<'a>, FitError> {
+) -> Result<Selection<'a>, FitError> {
     let mut smoothings = match &options.smoothing {
         Smoothing::EdgesByHeldOutError { deltas } => {
             let mut deltas = deltas.clone();
@@ -60,7 +60,7 @@ pub(super) fn choose<'a>(
             }
         }
     }
-    Ok(Choice {
+    Ok(Selection {
         sets: &recipes[best_sets],
         smoothing: smoothings.swap_remove(best_smoothing),
     })

@@ -1,6 +1,6 @@
 //! From options to a skin.
 
-use super::choose::{Choice, choose};
+use super::choose::{Selection, choose};
 use super::global::{FINAL_TOLERANCE, Global};
 use super::problem::Problem;
 use super::{AnimSpaceOptions, FitFrames, Prior, Smoothing};
@@ -13,10 +13,10 @@ use crate::skin::{Influence, LinearProgram, Skin, VertexProgram, Weight};
 
 /// Fits animation-space vectors to the examples numbered in `training`.
 ///
-/// Minimises the squared distances to the examples plus the smoothing that the options ask for,
-/// with weights that sum to 1 exactly. Few examples are no error: what they leave open follows the
-/// prior and the neighbours, and [`RigDiagnosis::under_determined`](crate::fit::RigDiagnosis)
-/// says where.
+/// Minimises the squared distances to the examples plus the smoothing chosen in the options,
+/// with weights that sum to 1 exactly. Few examples are no error: numbers that they do not determine follow
+/// the prior and the neighbours, and [`RigDiagnosis::under_determined`](crate::fit::RigDiagnosis) lists the
+/// bones concerned.
 ///
 /// Cost for V vertices with n influences, K examples and s different influence sets: O(V·n·K) to
 /// form the problem, O(s·n³) to decompose it, and O(V·n²) per iteration of the global solve.
@@ -30,7 +30,7 @@ use crate::skin::{Influence, LinearProgram, Skin, VertexProgram, Weight};
 /// let arm = dermis::synth::arm(&Default::default()).examples;
 /// let training: Vec<usize> = (0..arm.examples().len()).collect();
 /// let fitted = fit_anim_space(&arm, &training, &AnimSpaceOptions::default(), &Silent)?;
-/// assert!(fitted.smoothing.is_some(), "the delta that generalised best");
+/// assert!(fitted.smoothing.is_some(), "the delta with the smallest held-out error");
 /// # Ok::<(), dermis::fit::FitError>(())
 /// ```
 ///
@@ -58,7 +58,7 @@ pub fn fit_anim_space(
         for sets in &recipes {
             sets.check_memory(0)?;
         }
-        let Choice { sets, smoothing } = choose(set, training, &recipes, options, progress)?;
+        let Selection { sets, smoothing } = choose(set, training, &recipes, options, progress)?;
         let frames = FitFrames::new(set, training);
         let prior = fit_prior(set, training, sets, options, progress)?;
         let problem = Problem::new(&frames, sets, prior.as_ref());

@@ -66,7 +66,7 @@ impl<'a> FitFrames<'a> {
             .iter()
             .map(|bone| {
                 let joint = bone.bone_from_rest.inverse().translation;
-                // A bone with a singular bind matrix has no place of its own.
+                // A bone with a singular bind matrix has no defined position.
                 match joint.is_finite() {
                     true => unit_from_model.transform_point3(joint),
                     false => DVec3::ZERO,

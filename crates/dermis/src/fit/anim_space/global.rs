@@ -10,13 +10,13 @@ use crate::solve::{CgLimits, CgSystem, CoarseLevels, EdgeSystem, conjugate_gradi
 
 /// Share of the largest eigenvalue that is added everywhere.
 ///
-/// Where all vertices may use the same bones, a motion that no pose shows is held by nothing: all
-/// vertices could take it up together without bending an edge. This holds it.
+/// Where all vertices may use the same bones, a direction that is zero in every pose is not determined: all
+/// vertices could move along it together without stretching an edge. This term determines it.
 const FLOOR: f64 = 1e-10;
 
 /// Unknowns up to which `Auto` takes a factor.
 ///
-/// Not tuned: a factor this small costs milliseconds and is exact whatever the conditioning. At
+/// Not tuned: a factor this small costs milliseconds and is exact for any conditioning. At
 /// 80,000 unknowns iterations are ten times as fast and more.
 const CHOLESKY_SIZE: usize = 2_000;
 
@@ -28,7 +28,7 @@ pub(super) struct Global<'a> {
     problem: &'a Problem<'a>,
     system: EdgeSystem<'a>,
     coarser: CoarseLevels<'a>,
-    /// What the springs pull with at `δ = 1`, in the kinds' coordinates.
+    /// The pull of the springs at `δ = 1`, in the kinds' coordinates.
     spring_pull: Vec<f64>,
 }
 

@@ -1,8 +1,8 @@
 //! The small normal matrices of a fit: one for every influence set that occurs.
 //!
-//! What the poses say about a vertex's unknowns, `D = Σ_k (Gᵏ)ᵀ Gᵏ`, does not depend on the vertex
-//! but only on its bones. A mesh of ten thousand vertices has a few hundred different sets, so
-//! each `D` is made and decomposed once and shared.
+//! The normal matrix of a vertex's unknowns, `D = Σ_k (Gᵏ)ᵀ Gᵏ`, depends only on the vertex's bones. A mesh
+//! of ten thousand vertices has a few hundred different sets, so each `D` is made and decomposed once and
+//! shared.
 //!
 //! The sum of the weights is held at 1 by working in an orthonormal basis of the directions that
 //! keep it. Eliminating one weight, as in \[Merry06\] §6.3, spans the same directions with the same
@@ -18,7 +18,7 @@ use crate::par;
 use crate::rig::BoneId;
 use crate::solve::{NodeKind, SLOT, SymmetricEigen};
 
-/// Below this share of the largest eigenvalue a direction counts as never seen.
+/// A direction with an eigenvalue below this share of the largest counts as zero in every pose.
 ///
 /// Poses in single precision leave about 1e-14; a motion of a millionth of the model, 1e-12.
 const UNSEEN: f64 = 1e-12;
@@ -70,7 +70,7 @@ fn distinct_sets(sets: &InfluenceSets) -> (Vec<&[BoneId]>, Vec<u32>) {
     (distinct, kind_of)
 }
 
-/// Eigenvalues of what the poses say about a set of bones with the sum of weights held, rising.
+/// Eigenvalues of the normal matrix of a set of bones with the sum of weights held at 1, rising.
 pub(crate) fn normal_eigenvalues(frames: &FitFrames<'_>, bones: &[BoneId]) -> Vec<f64> {
     SymmetricEigen::new(&reduced_normal(frames, bones), SLOT * bones.len() - 1).values
 }

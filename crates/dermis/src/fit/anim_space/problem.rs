@@ -1,4 +1,4 @@
-//! One fit: unknowns, what they start from, and what the examples demand of them.
+//! The least-squares problem of one fit: unknowns, their starting values, and the pull of the examples.
 
 use glam::{DVec3, DVec4};
 
@@ -18,7 +18,7 @@ pub(super) struct Problem<'a> {
     pub(super) offset: Vec<f64>,
     /// True when smoothing pulls towards `offset`, false when towards zero.
     pub(super) pulls_to_offset: bool,
-    /// `Uᵀ Σ_k Hᵏᵀ (vᵏ − Hᵏ offset)`: what the examples pull with, in the kinds' coordinates.
+    /// `Uᵀ Σ_k Hᵏᵀ (vᵏ − Hᵏ offset)`: the pull of the examples, in the kinds' coordinates.
     pub(super) pull: Vec<f64>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Problem<'a> {
             let mut pull = vec![0.0; kind.size()];
             kind.reduce(&demand, &mut pull);
             for (pull, &value) in pull.iter_mut().zip(kind.values()) {
-                // What is left along a direction that no pose shows is rounding.
+                // Along a direction that is zero in every pose, the pull is only rounding.
                 if value == 0.0 {
                     *pull = 0.0;
                 }
@@ -61,7 +61,7 @@ impl<'a> Problem<'a> {
 
     /// Minimises `Σ_k |Hᵏq − vᵏ|² + λ |q − prior|²` for every vertex alone (\[Merry06\] Eq. 17).
     ///
-    /// Directions that nothing determines stay at the prior.
+    /// Directions that the examples do not determine stay at the prior.
     pub(super) fn solve_ridge(&self, lambda: f64) -> Vec<f64> {
         let mut z = self.pull.clone();
         let mut rest = z.as_mut_slice();
@@ -130,7 +130,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Takes the last rounding of a sum of weights out of the largest.
+/// Corrects the rounding of a sum of weights in the largest weight.
 fn settle_sum(row: &mut [Influence]) {
     let largest = (0..row.len()).max_by(|&a, &b| row[a].p.w.abs().total_cmp(&row[b].p.w.abs()));
     if let Some(largest) = largest {
@@ -139,7 +139,7 @@ fn settle_sum(row: &mut [Influence]) {
     }
 }
 
-/// What a vertex's unknowns are measured from: equal weights and no position, which is the
+/// The vector from which a vertex's unknowns are measured: equal weights and no position, which is the
 /// smallest vector with weight 1, or the prior.
 fn offset_of(
     frames: &FitFrames<'_>,

@@ -1,9 +1,9 @@
-//! Bones and the weights that blend them, together: what both leave over, and steps that lower it.
+//! Bones and the weights that blend them: their error, and steps that lower it.
 //!
-//! The weights that suit given bones best are a small problem per vertex ([`SimplexLs`]). Solving for
-//! weights and bones in turn is slow where bones overlap: what one of them does wrong the other makes up
-//! for. So bones take Gauss-Newton steps in which the weights follow: each vertex's residual is first
-//! freed of what a change of its own weights could take off (variable projection with Kaufman's
+//! The weights that suit given bones best are a small problem per vertex ([`SimplexLs`]). Solving for weights
+//! and bones in turn is slow where bones overlap, because one bone makes up for the error of another. So
+//! bones take Gauss-Newton steps in which the weights follow: the part of each vertex's residual that a
+//! change of its own weights could remove is taken out first (variable projection with Kaufman's
 //! simplification). On an exact blend that converges to rounding in a few steps.
 
 use glam::{DAffine3, DMat3, DVec3};
@@ -14,7 +14,7 @@ use crate::solve::SimplexLs;
 
 /// Parts into which sums over the vertices are divided: a fixed number, for the same bits on any threads.
 const CHUNKS: usize = 16;
-/// Iterations and accuracy of the linear solve in a step; the next step mends what is missing.
+/// Iterations and accuracy of the linear solve in a step; the next step corrects the remaining error.
 const CG_ITERATIONS: usize = 30;
 const CG_TOLERANCE: f64 = 2e-2;
 /// A direction of weights that depends on others to this share of its length is left out.
@@ -138,18 +138,18 @@ struct System {
     points: Vec<Point>,
     /// The part of the equations within each mesh, without elimination: `6 bones` squared numbers.
     blocks: Vec<Vec<f64>>,
-    /// Downhill.
+    /// Right-hand side: the negative gradient.
     right: Vec<f64>,
 }
 
-/// What one vertex adds.
+/// The contribution of one vertex.
 struct Point {
     weights: Vec<(usize, f64)>,
     /// From each bone's middle to the vertex, turned: by influence, then mesh.
     arms: Vec<DVec3>,
     /// Perpendicular directions that its own weights can make up for, `mesh_count` vectors each.
     absorbed: Vec<DVec3>,
-    /// What the blend misses, by mesh.
+    /// The error of the blend, by mesh.
     residual: Vec<DVec3>,
 }
 

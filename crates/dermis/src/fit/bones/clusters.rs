@@ -2,9 +2,9 @@
 //!
 //! Lloyd's iteration with rigid motions for centres: every vertex joins the motion that predicts it
 //! best over all meshes, every motion is refitted to its vertices. The number of motions grows from
-//! one by splitting whichever leaves the largest error, at the vertex that is worst served, so the
-//! result does not depend on chance (\[James05\] clusters rotations of triangles instead; with few
-//! poses those are too alike).
+//! one by splitting the motion with the largest error, at the vertex with the largest error, so the result
+//! does not depend on random numbers (\[James05\] clusters rotations of triangles instead; with few poses
+//! those are too alike).
 
 use glam::{DAffine3, DVec3};
 
@@ -60,7 +60,7 @@ pub(super) fn rigid_clusters(
         if last || largest <= 0.0 {
             break;
         }
-        // Few at a time, or the splits of one round would cover for each other's neighbours.
+        // Few at a time: too many splits in one round would explain the same vertices twice.
         let splits = (motions.len() / 8).clamp(1, count - motions.len());
         for seed in worst_served(motion, &labels, &errors, motions.len(), splits) {
             motions.push(motion.rigid_motions(&patch(topology, seed)));
@@ -95,14 +95,14 @@ fn refit(motion: &Motion, labels: &[u16], motions: &mut [Vec<DAffine3>]) {
         members[usize::from(label)].push((i, 1.0));
     }
     for (own, members) in motions.iter_mut().zip(&members) {
-        // Three points fix a motion only just; fewer leave it open.
+        // Three points are just enough to determine a motion.
         if members.len() >= 4 {
             *own = motion.rigid_motions(members);
         }
     }
 }
 
-/// In each of the worst clusters the vertex to split at: badly served and far from the middle.
+/// The vertex to split at in each of the worst clusters: one with a large error, far from the middle.
 fn worst_served(
     motion: &Motion,
     labels: &[u16],
@@ -290,7 +290,7 @@ mod tests {
         assert!(labels[..9].iter().all(|&l| l == labels[0]), "{labels:?}");
         assert!(labels[11..].iter().all(|&l| l == labels[19]), "{labels:?}");
         assert_ne!(labels[0], labels[19], "the two rods move apart");
-        // Nothing is left to split: more parts than asked for are not invented.
+        // Nothing is left to split, so there are fewer parts than requested.
         let more = rigid_clusters(&motion, &topology, 6, &Silent).expect("nobody stops it");
         assert!(more.iter().max() <= Some(&5), "{more:?}");
     }

@@ -10,7 +10,8 @@ use crate::mesh::Topology;
 use crate::rig::{BoneId, Skeleton};
 use crate::skin::SkinError;
 
-/// What a joint between parts that do not touch costs, in the unit box: more than any that do.
+/// Cost of a joint between parts that do not touch, in the unit box: more than any joint between parts that
+/// do.
 const APART: f64 = 10.0;
 
 /// Bones in an order in which parents come first.
@@ -37,7 +38,7 @@ impl Hierarchy {
         let cost = |a: usize, b: usize| {
             let (middle, gap) = borders.between(a, b);
             let joint = find_joint(&motions[a], &motions[b], middle);
-            // A fixed point far from where the parts meet is chance, not a joint.
+            // A fixed point far from where the parts meet is a coincidence, not a joint.
             joint.deviation
                 + 0.1 * joint.place.distance(middle)
                 + if gap > 0.0 { APART + gap } else { 0.0 }

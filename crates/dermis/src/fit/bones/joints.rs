@@ -1,4 +1,4 @@
-//! Where bones are joined, and which bone hangs on which.
+//! Where bones are joined, and which bone is the parent of which.
 //!
 //! A joint that turns in place has a point that both bones carry along alike. With `M_j` the motion
 //! of bone j from rest, that point `h` makes `M_a⁻¹ M_j h` the same in all poses (\[Merry07\] §4.1.4,

@@ -1,14 +1,14 @@
 //! Bones from meshes: their motion in every pose, and joints that turn in place.
 //!
-//! When only meshes are given, bones have to be found before anything can be fitted to them. With a
-//! skeleton that someone drew, its hierarchy and the vertices at the core of each bone are taken
-//! and its geometry almost ignored. Without one, the meshes may be exact blends of rigid bones, as those
-//! of any animated character are: then these bones are found to rounding and kept. Else rigid parts of the
-//! mesh become bones. The cheapest joints between bones are the hierarchy.
-//! Bones that are not exact are refined: fit a skin to them, solve for the pose in which that skin matches each mesh, and again, first with linear
-//! blend skinning, which is robust, then in animation space, which does not bend the bones to make
-//! up for collapsing joints (\[Merry07\] §4.1.4 stops at the rigid fit of the core vertices; on the
-//! horse the refinement takes a third of the animation-space error away).
+//! When only meshes are given, bones have to be found before anything can be fitted to them. A given skeleton
+//! supplies its hierarchy and the vertices at the core of each bone; its geometry is almost ignored. Without
+//! a skeleton, the meshes may be exact blends of rigid bones, as those of animated characters are: then these
+//! bones are found to rounding and kept. Otherwise rigid parts of the mesh become bones. The hierarchy is
+//! made of the cheapest joints between bones. Bones that are not exact are refined: fit a skin to them, solve
+//! for the pose in which that skin matches each mesh, and repeat, first with linear blend skinning, which is
+//! robust, then in animation space, which does not bend the bones to make up for collapsing joints
+//! (\[Merry07\] §4.1.4 stops at the rigid fit of the core vertices; on the horse the refinement takes a third
+//! of the animation-space error away).
 //!
 //! Joint positions are fitted last; bones keep the translations that the meshes show.
 
@@ -40,7 +40,7 @@ pub struct ExampleMesh {
     pub positions: Vec<DVec3>,
 }
 
-/// What is known about the bones.
+/// What the caller knows about the bones.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BoneGuess {
     /// How many to find; fewer if fewer explain the meshes.
@@ -101,7 +101,7 @@ impl BoneOptions {
     }
 }
 
-/// Bones that were found.
+/// The bones found by [`fit_bones`].
 #[derive(Debug, Clone)]
 pub struct FittedBones {
     /// The meshes with the pose of the skeleton in each.
@@ -234,7 +234,7 @@ fn check(rest: &TriMesh, meshes: &[ExampleMesh], guess: &BoneGuess) -> Result<()
             ),
         });
     }
-    // A set of examples checks its meshes; one bone that stands still is enough for that.
+    // `ExampleSet` checks its meshes; one bone that stands still is enough for that.
     let still = Skeleton::from_rest_frames([("bone".to_owned(), None, DAffine3::IDENTITY)])
         .map_err(SkinError::from)?;
     with_motions(

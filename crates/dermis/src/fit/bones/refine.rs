@@ -22,10 +22,10 @@ use crate::skin::{Rows, Skin, SkinError, SsdProgram, VertexProgram, Weight};
 /// Most meshes that clusters are found on; more take time and change little.
 const CLUSTER_MESHES: usize = 48;
 
-/// Most meshes that a blend is searched on; poses in the others are solved for with what it finds.
+/// Most meshes that a blend is searched on; its bones are then posed in the other meshes.
 const SEARCH_MESHES: usize = 24;
 
-/// Where bones begin.
+/// The starting point of the refinement.
 pub(super) struct FirstMotions {
     /// The bone that each vertex follows most.
     pub(super) cores: Vec<BoneId>,
@@ -33,7 +33,7 @@ pub(super) struct FirstMotions {
     pub(super) motions: Vec<Vec<DAffine3>>,
     /// Names of the bones without a core.
     pub(super) carried: Vec<String>,
-    /// The weights with which the bones explain the meshes exactly, and the errors on the way there.
+    /// The weights with which the bones explain the meshes exactly, and the errors of the steps to them.
     pub(super) exact: Option<(Rows<Weight>, Vec<f64>)>,
 }
 
@@ -214,7 +214,7 @@ fn spread_out(meshes: &[ExampleMesh], count: usize) -> Vec<usize> {
         return (0..meshes.len()).collect();
     }
     let distance = |a: usize, b: usize| -> f64 {
-        // A few hundred vertices tell poses apart as well as all of them.
+        // A few hundred vertices distinguish poses as well as all of them.
         let step = (meshes[a].positions.len() / 500).max(1);
         let pairs = meshes[a]
             .positions
@@ -238,7 +238,7 @@ fn spread_out(meshes: &[ExampleMesh], count: usize) -> Vec<usize> {
     chosen
 }
 
-/// Bones that hang in the unit box side by side, and the rounds that improve them.
+/// Bones without a hierarchy, in the unit box, and the rounds that improve them.
 pub(super) struct Refinement {
     pub(super) set: ExampleSet,
     pub(super) cores: Vec<BoneId>,
@@ -301,7 +301,7 @@ impl Refinement {
             let fitted = fit_anim_space(&self.set, &everything, &space, progress)?;
             let before = self.set.clone();
             self.improve(&fitted.skin, progress)?;
-            // Meshes that linear blending explains better, with bones that reach far, keep its bones.
+            // Where linear blending, with bones that reach far, explains the meshes better, keep its bones.
             if let [.., last, new] = self.errors[..]
                 && new > last
             {

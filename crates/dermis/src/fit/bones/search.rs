@@ -1,17 +1,17 @@
 //! The bones of meshes that linear blend skinning made, found exactly.
 //!
-//! Parts that move rigidly are no good sign of a bone where weights are smooth: a head that shares its
-//! vertices with a neck falls into several. What a blend of bones leaves over is a better one:
+//! Rigid parts do not show the bones where weights are smooth: a head that shares its vertices with a neck
+//! falls into several parts. The error of a blend of bones shows them better:
 //!
-//! 1. **Grow.** Weights over the bones so far; where they fail most, and the surface around is stiffest,
-//!    a patch of vertices moves as the next bone does. Bones are left as they are meanwhile: a patch that
-//!    follows one bone alone gives that bone exactly, and fitting it to what other bones still have to
-//!    explain would spoil it.
+//! 1. **Grow.** Solve weights over the bones so far. Where the error is largest, and the surface around is
+//!    stiffest, the motion of a patch of vertices becomes the next bone. Bones do not change meanwhile: a
+//!    patch that follows one bone alone gives that bone exactly, and fitting it to vertices that other bones
+//!    have yet to explain would spoil it.
 //! 2. **Improve** all bones together, weights following ([`Blend::improve`]).
-//! 3. **Check** on all vertices: those that the sample missed join it.
-//! 4. **Thin.** A bone without which the blend stays exact was one too many.
+//! 3. **Check** on all vertices: those with a large error join the sample.
+//! 4. **Thin.** Remove bones without which the blend stays exact.
 //!
-//! Meshes that are no blend of so few bones are left to others: the search gives up early on them.
+//! The search gives up early on meshes that are not a blend of so few bones; clusters are used for them.
 
 use glam::DAffine3;
 
@@ -22,39 +22,39 @@ use crate::mesh::Topology;
 use crate::par;
 use crate::progress::{Progress, Stage};
 
-/// Root-mean-square distance, as a share of the box, below which a blend is exact: what files of six
-/// digits leave is some hundred times less, what real meshes leave a hundred times more.
+/// Root-mean-square distance, as a share of the box, below which a blend is exact. Rounding of files with six
+/// digits is some hundred times smaller, the error of real meshes a hundred times larger.
 pub(super) const EXACT: f64 = 1e-5;
 /// Below this the blend is near enough to begin with. Horses and cats stay ten times above.
 pub(super) const NEARLY: f64 = 2e-4;
 /// Where steps end: rounding of 32-bit files.
 const ROUNDING: f64 = 1e-8;
-/// A single vertex may miss by so many times what is exact.
+/// A single vertex may have an error of this many times [`EXACT`].
 const STRAY: f64 = 30.0;
-/// More bones are left to clusters: the equations of a step grow with their cube.
+/// For more bones, clusters are used: the equations of a step grow with the cube of the bones.
 const MOST_BONES: usize = 64;
 /// Vertices of the sample: at least so many, and so many for each bone.
 const SAMPLE: usize = 600;
 const SAMPLE_PER_BONE: usize = 30;
 /// Vertices of the patch whose motion a new bone takes, one start each.
 const PATCHES: [usize; 3] = [30, 12, 60];
-/// Bones for each vertex when the number allowed is too small for what made the meshes.
+/// Bones for each vertex when the meshes were made with more than the number allowed.
 const WIDE_INFLUENCES: usize = 12;
-/// Steps, and the share of the squared error that each must take off: at first, to the end, and to see
-/// whether the others make up for a bone.
+/// Number of steps, and the share of the squared error that each must remove: in the first phase, in the
+/// last, and to test whether the other bones make up for a removed one.
 const FIRST_STEPS: usize = 30;
 const FIRST_GAIN: f64 = 0.03;
 const LAST_STEPS: usize = 60;
 const LAST_GAIN: f64 = 0.01;
 const THIN_STEPS: usize = 8;
 const THIN_GAIN: f64 = 0.3;
-/// A start that is above this share of the box after the first steps is given up.
+/// A start whose error is above this share of the box after the first steps is dropped.
 const HOPELESS: f64 = 1.5e-3;
 /// Times that the sample may grow, and by how many vertices.
 const SAMPLES: usize = 3;
 const MORE_SAMPLE: usize = 100;
 
-/// What the search knows.
+/// The inputs of the search.
 pub(super) struct Search<'a> {
     pub(super) motion: &'a Motion,
     pub(super) topology: &'a Topology,
@@ -94,7 +94,7 @@ impl Sample {
 }
 
 impl Search<'_> {
-    /// The bones and weights that explain the meshes exactly, or nearly; `None` when nothing does.
+    /// The bones and weights that explain the meshes exactly, or nearly; `None` when there are none.
     ///
     /// # Errors
     /// [`FitError::Stopped`].
@@ -143,8 +143,8 @@ impl Search<'_> {
             return Ok(None);
         }
         if blend.rms(&sample.motion) > EXACT && influences < WIDE_INFLUENCES {
-            // The meshes may have been made with more bones on a vertex than are asked for. As many as
-            // the numbers of a vertex can tell apart, with as many again to spare.
+            // The meshes may have been made with more bones per vertex than allowed. Try up to half as many
+            // as a vertex has numbers, so that weights stay well determined.
             influences = WIDE_INFLUENCES
                 .min(3 * self.motion.mesh_count / 2)
                 .max(influences);
@@ -163,7 +163,7 @@ impl Search<'_> {
         }))
     }
 
-    /// Bones where those before them fail most, until there are enough or the blend is exact.
+    /// Adds bones where the error is largest, until there are enough or the blend is exact.
     fn grow(&self, sample: &Sample, patch: usize, influences: usize) -> Result<Blend, FitError> {
         let stage = Stage::new(self.progress, "finding blended parts", self.count);
         let motion = &sample.motion;
@@ -192,7 +192,7 @@ impl Search<'_> {
             let Some(seed) = seed else { break };
             is_taken[seed] = true;
             bones.push(patch_motion(seed).0);
-            // The motion of everything, from which the first bone was found, is no bone itself.
+            // The motion of the whole mesh, from which the first bone was found, is not itself a bone.
             blend = Blend::new(motion, bones.clone(), influences);
             if !stage.step() {
                 return Err(FitError::Stopped);
@@ -225,7 +225,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Takes bones out as long as the others make up for them.
+    /// Removes bones as long as the others make up for them.
     fn thin(&self, blend: &mut Blend, sample: &Sample, influences: usize) -> Result<(), FitError> {
         while blend.bones.len() > 1 && blend.rms(&sample.motion) <= EXACT {
             let costs = blend.costs_of_removal(&sample.motion, influences);
@@ -246,7 +246,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// About so many vertices around one, over edges.
+    /// About `size` vertices around one, along edges.
     fn patch(&self, seed: usize, size: usize) -> Vec<(usize, f64)> {
         let mut members = vec![seed];
         let mut at = 0;
@@ -262,7 +262,7 @@ impl Search<'_> {
     }
 }
 
-/// A start, over all vertices.
+/// The result of one start, over all vertices.
 struct Trial {
     blend: Blend,
     errors: Vec<f64>,
@@ -308,7 +308,7 @@ fn spread_out(motion: &Motion, count: usize) -> Vec<usize> {
     chosen
 }
 
-/// A sample with the vertices that a blend misses most.
+/// The sample, extended by the vertices with the largest errors.
 fn with_worst(sample: &[usize], errors: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..errors.len()).collect();
     order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));

@@ -2,8 +2,8 @@
 //!
 //! Both kinds of bone need sums over the points alone: `X Xᵀ`, which is sparse in pairs of bones, and
 //! `C Xᵀ` (\[Kavan10\] §4.2). Affine bones are then one linear solve for all bones and frames.
-//! Rigid bones are fitted one by one, in turn, each to what the others leave over (\[LeDeng12\]); with
-//! the sums at hand a turn costs nothing that grows with the points.
+//! Rigid bones are fitted one by one, in turn, each to the error that the others leave (\[LeDeng12\]); with
+//! the sums at hand, the cost of a turn does not grow with the points.
 
 use faer::linalg::matmul::matmul;
 use faer::prelude::Solve;
@@ -15,8 +15,8 @@ use crate::math::nearest_rotation;
 use crate::par;
 use crate::solve::SymmetricEigen;
 
-/// Added to the diagonal of `X Xᵀ`, as a share of its mean: bones that the points do not determine
-/// keep what they have.
+/// Added to the diagonal of `X Xᵀ`, as a share of its mean: bones that the points do not determine keep their
+/// matrices.
 const RIDGE: f64 = 1e-9;
 
 /// `X Xᵀ` and `C Xᵀ`, by bone.
@@ -93,7 +93,7 @@ impl Sums {
             number[bone] = Some(at);
         }
         let mut square = Mat::<f64>::zeros(4 * n, 4 * n);
-        // What is left of C Xᵀ when the matrices as they are have been taken off.
+        // `C Xᵀ` minus the part that the current matrices explain.
         let all = 4 * self.bone_count;
         let mut rows = Mat::<f64>::zeros(4 * n, all);
         for (at, &bone) in free.iter().enumerate() {
@@ -231,7 +231,7 @@ impl Bones {
     }
 }
 
-/// Solves with the eigenvectors whose values are not zero: what is left when bones are redundant.
+/// Solves with the eigenvectors whose eigenvalues are not zero, for redundant bones.
 fn pseudo_solve(square: &Mat<f64>, right: &Mat<f64>) -> Mat<f64> {
     let size = square.nrows();
     let flat: Vec<f64> = (0..size * size)
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn redundant_bones_are_solved_all_the_same() {
+    fn redundant_bones_are_solved_too() {
         let (targets, points) = problem();
         let mut bones = Bones::zeros(3, 6);
         let sums = Sums::new(&targets, &points, 3);

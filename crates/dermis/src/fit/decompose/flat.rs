@@ -4,8 +4,8 @@ use glam::{DMat3, DVec3};
 
 use crate::solve::SymmetricEigen;
 
-/// The normal of the plane in which all points lie, if they do and it is the only one; a length about the
-/// size of the whole is the unit to measure them in.
+/// The normal of the only plane in which all points lie, if there is one; `unit` is a length about the size
+/// of the whole.
 pub(crate) fn flat_normal(positions: &[DVec3], middle: DVec3, unit: f64) -> Option<DVec3> {
     let mut spread = [0.0; 9];
     for position in positions {
@@ -20,11 +20,11 @@ pub(crate) fn flat_normal(positions: &[DVec3], middle: DVec3, unit: f64) -> Opti
     flat.then(|| DVec3::from_slice(&eigen.vectors[..3]))
 }
 
-/// A matrix that does the same in a plane and takes its normal to the normal of what becomes of it.
+/// A matrix that does the same in a plane and takes the plane's normal to the normal of the moved plane.
 ///
-/// A flat rest mesh leaves open where its bones take the normal. Nowhere, as least squares would have
-/// it, makes matrices without an inverse: nothing could be corrected in that direction, and tools that
-/// split matrices into turns and scales would stumble.
+/// A flat rest mesh does not determine where its bones take the normal. Least squares would take it to 0,
+/// which makes matrices without an inverse: no correction could act in that direction, and tools that split
+/// matrices into turns and scales would fail.
 pub(crate) fn with_normal(matrix: DMat3, normal: DVec3) -> DMat3 {
     let (first, second) = normal.any_orthonormal_pair();
     // The pair and the normal are right-handed.

@@ -1,16 +1,16 @@
-//! Rigid bones that hang together: joints that turn in place, bones of constant length.
+//! Rigid bones joined to a hierarchy: joints that turn in place, bones of constant length.
 //!
-//! Which bones are joined, and where, follows from their motion: a joint is a point that two bones
-//! carry along alike. Then poses in which only joints turn, and weights and rest positions for them,
-//! are solved in turn. It costs error, because free bones may stretch away from each other where skin
-//! does; [`Decomposition::unjoined_e_rms`] says how much.
+//! The motion of the bones shows which are joined, and where: a joint is a point that two bones move in the
+//! same way. Then poses in which only joints turn, and weights and rest positions for them, are solved in
+//! turn. The error rises, because free bones can move apart where skin stretches;
+//! [`Decomposition::unjoined_e_rms`] is the error before.
 
 use glam::{DAffine3, DVec3};
 
 use super::model::{Bones, Points, Supports};
 use super::options::DecomposeOptions;
 use super::problem::Problem;
-use super::{Decomposition, Rounds};
+use super::{Decomposition, RoundLog};
 use crate::example::MeshAnimation;
 use crate::fit::bones::joints::{find_joint, span, walk};
 use crate::fit::{FitError, JointFreedom, PoseOptions, PoseSolver, bad_option};
@@ -24,14 +24,14 @@ use crate::skin::{Skin, SkinError, SsdProgram, VertexProgram, Weight};
 const ROUNDS: usize = 8;
 /// Steps of the pose solver in each; they continue in the next.
 const POSE_STEPS: usize = 6;
-/// What a joint between bones that share no vertex costs, in units of the ball: more than any other.
+/// Cost of a joint between bones that share no vertex, in units of the ball: more than any other.
 const APART: f64 = 10.0;
 
 /// Joins the bones of a rigid decomposition to a hierarchy in which joints turn and only the root
 /// moves.
 ///
 /// # Errors
-/// [`FitError::BadOption`] for a decomposition of another animation, and what solving poses returns.
+/// [`FitError::BadOption`] for a decomposition of another animation, and the errors of solving poses.
 pub fn join_bones(
     found: Decomposition,
     animation: &MeshAnimation,
@@ -54,7 +54,7 @@ pub fn join_bones(
     joined.moved(&Similarity::scaling(1.0 / factor))
 }
 
-/// As [`join_bones`], where squares of lengths are in a float's range.
+/// As [`join_bones`], in units in which a float can hold squares of lengths.
 fn join_at_unit_size(
     found: Decomposition,
     animation: &MeshAnimation,
@@ -70,8 +70,8 @@ fn join_at_unit_size(
     let mut skin = skin;
     let problem = Problem::of_vertices(animation)?;
     let step = problem.point_step(options);
-    let mut told = Rounds::new(&problem, progress, ROUNDS, skin.skeleton.bone_count());
-    told.errors = found.round_errors.clone();
+    let mut log = RoundLog::new(&problem, progress, ROUNDS, skin.skeleton.bone_count());
+    log.errors = found.round_errors.clone();
     let mut best: Option<(f64, Skin, Vec<Pose>)> = None;
     for round in 0..ROUNDS {
         poses = turn_joints(&skin, animation, &poses)?;
@@ -83,13 +83,13 @@ fn join_at_unit_size(
             best = Some((measured.e_rms, skin.clone(), poses.clone()));
         }
         let error = measured.e_rms / 1000.0;
-        if !told.goes_on(error * error * problem.number_count()) || round + 1 == ROUNDS {
+        if !log.goes_on(error * error * problem.number_count()) || round + 1 == ROUNDS {
             break;
         }
         skin = fit_vertices(&problem, &step, &skin, &poses)?;
     }
     let (_, skin, poses) = best.expect("at least one round was made");
-    let mut joined = Decomposition::measured(animation, skin, poses, told.errors)?;
+    let mut joined = Decomposition::measured(animation, skin, poses, log.errors)?;
     joined.unjoined_e_rms = Some(found.e_rms);
     Ok(joined)
 }
@@ -143,7 +143,7 @@ impl Tree {
         let cost = |a: usize, b: usize| {
             let (middle, apart) = middle(a, b);
             let joint = find_joint(&motions[a], &motions[b], middle);
-            // A fixed point far from where the parts meet is chance, not a joint.
+            // A fixed point far from where the parts meet is a coincidence, not a joint.
             (joint.deviation + 0.1 * joint.place.distance(middle)) / radius + apart
         };
         let parents = span(&cost, &sizes);
@@ -172,8 +172,8 @@ impl Tree {
         Self { steps }
     }
 
-    /// The skin with its bones in this order, and poses with joints where they should be: each bone
-    /// turned as it was, carried by its parent.
+    /// The skin with its bones in this order, and poses with joints in place: each bone turned as before, and
+    /// carried by its parent.
     fn rebuild(
         &self,
         program: &SsdProgram,
@@ -229,7 +229,7 @@ impl Tree {
     }
 }
 
-/// The poses in which joints turn in place that match the frames best, from those given.
+/// The poses with joints that turn in place that match the frames best; the search begins at the given poses.
 fn turn_joints(
     skin: &Skin,
     animation: &MeshAnimation,

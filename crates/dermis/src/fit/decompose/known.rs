@@ -1,5 +1,5 @@
-//! Decomposition onto a rig that exists: helper bones, new weights for given bones, or new motion for
-//! given weights.
+//! Decomposition onto an existing rig: helper bones, new weights for given bones, or new motion for given
+//! weights.
 
 use glam::DAffine3;
 
@@ -7,8 +7,8 @@ use super::model::{Bones, Points, Supports};
 use super::options::DecomposeOptions;
 use super::problem::Problem;
 use super::solver::{Solver, State};
-use super::start::Ground;
-use super::{BoneMotion, Decomposition, Rounds, bone_centres, check_bones};
+use super::start::StartInputs;
+use super::{BoneMotion, Decomposition, RoundLog, bone_centres, check_bones};
 use crate::example::MeshAnimation;
 use crate::fit::{FitError, bad_option};
 use crate::progress::Progress;
@@ -23,7 +23,7 @@ pub enum LockedWeights {
     None,
     /// All: only bones move.
     All,
-    /// Those that are true.
+    /// The vertices marked `true`.
     Vertices(Vec<bool>),
 }
 
@@ -34,7 +34,7 @@ impl LockedWeights {
     }
 }
 
-/// A rig that exists, and what of it stays.
+/// An existing rig, and the parts of it that stay.
 #[derive(Debug, Clone)]
 pub struct KnownRig<'a> {
     /// Linear blend skinning over the vertices of the animation.
@@ -46,11 +46,10 @@ pub struct KnownRig<'a> {
     pub locked_weights: LockedWeights,
 }
 
-/// Decomposes onto a rig: `helper_count` further bones are found, and what is not locked is fitted.
+/// Decomposes onto a rig: finds `helper_count` further bones, and fits everything that is not locked.
 ///
-/// Rest positions are the rig's and stay unless `options.update_rest` says otherwise; the bone count
-/// and the starts of the options are not heard. Helper bones hang on the bone of the rig that they
-/// share most weight with.
+/// Rest positions are the rig's, and change only with `options.update_rest`; the bone count and the starts of
+/// the options are ignored. Helper bones hang on the bone of the rig that they share most weight with.
 ///
 /// # Errors
 /// [`FitError::BadOption`] when the rig does not belong to the animation or nothing is left to fit.
@@ -74,7 +73,7 @@ pub fn decompose_onto(
     problem.rest = (program.rest_positions.iter())
         .map(|&position| units.scale_rest(position))
         .collect();
-    let ground = Ground::new(&problem.whole, &problem.rest, &problem.neighbors);
+    let start_inputs = StartInputs::new(&problem.whole, &problem.rest, &problem.neighbors);
     let known_count = rig.skin.skeleton.bone_count();
     let bone_count = known_count + helper_count;
     check_bones(bone_count, 1, problem.whole.dimension)?;
@@ -86,7 +85,7 @@ pub fn decompose_onto(
     step.locked = Some(&locked);
     let solver = Solver {
         targets: &problem.whole,
-        ground: &ground,
+        start_inputs: &start_inputs,
         motion: options.motion,
         free,
         step,
@@ -104,19 +103,19 @@ pub fn decompose_onto(
     }
     place_helpers(&solver, &mut state, known_count, helper_count);
     let only_weights = solver.free.is_empty();
-    // Without bones to fit, weights settle at once: exchanges need a few passes.
+    // Without bones to fit, only weights change, and a few rounds of exchanges are enough.
     let rounds = if only_weights {
         options.rounds.min(6)
     } else {
         options.rounds
     };
-    let mut told = Rounds::new(&problem, progress, rounds, bone_count);
-    solver.rounds(&mut state, rounds, &mut |error| told.goes_on(error));
+    let mut log = RoundLog::new(&problem, progress, rounds, bone_count);
+    solver.rounds(&mut state, rounds, &mut |error| log.goes_on(error));
     let bones = problem.finish(&mut state, &solver);
-    to_decomposition(&problem, rig, &bones, &state.points, told.errors)
+    to_decomposition(&problem, rig, &bones, &state.points, log.errors)
 }
 
-/// The rig's program, when everything fits together.
+/// The rig's program; an error when rig, animation and options do not fit together.
 fn check<'a>(
     animation: &MeshAnimation,
     rig: &KnownRig<'a>,
@@ -152,7 +151,7 @@ fn check<'a>(
         let found = which.len();
         return bad_option(
             "locked_weights",
-            format!("expected an answer for each of {expected} vertices, found {found}"),
+            format!("expected a true or false for each of {expected} vertices, found {found}"),
         );
     }
     let all_locked = match &rig.locked_weights {
@@ -206,7 +205,7 @@ fn first_supports(program: &SsdProgram, locked: &[bool], most: usize) -> Support
     supports
 }
 
-/// The rig's bones in their poses, or standing still where these are not known.
+/// The rig's bones in their poses, or at rest when the poses are not known.
 fn known_bones(
     problem: &Problem<'_>,
     rig: &KnownRig<'_>,
@@ -268,7 +267,7 @@ fn bone_middles(state: &State, bone_count: usize) -> Vec<[f64; 3]> {
     supports.by_bone(bone_count).iter().map(middle).collect()
 }
 
-/// Helper bones one after the other, each where the error is largest when those before it are in use.
+/// Places helper bones one after the other, each where the error with the ones before it is largest.
 fn place_helpers(solver: &Solver<'_>, state: &mut State, known_count: usize, helpers: usize) {
     for helper in known_count..known_count + helpers {
         state.points = solver.step.run(solver.targets, &state.bones, &state.points);
@@ -311,7 +310,7 @@ fn to_decomposition(
             .map(|(bone, matrix)| *matrix * bone.bone_from_rest.inverse())
             .collect();
         if let Some(given) = rig.poses {
-            // Exactly as they were given.
+            // Exactly the given poses.
             let palette = rig.skin.run_pose_program(&given[frame])?.palette;
             model_from_bone[..known_count].copy_from_slice(&palette.model_from_bone);
         }

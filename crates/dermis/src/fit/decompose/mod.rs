@@ -4,11 +4,11 @@
 //! for `A ≈ T X`, where `T` holds the matrices of all bones in all frames and the columns of `X`
 //! are sparse: `w_ij v̂_i`.
 //!
-//! Everything happens in a reduced space, `C ≈ T_r X` with `A ≈ B C`, in rounds: bones for the points
-//! as they are, then weights and rest positions of each point for the bones as they are. Beyond the
-//! paper: bones are exchanged by what they add to a point's others instead of chosen one by one
-//! (`point_step`), two kinds of start compete (`start`), bones over-relax (`solver`), bones that die
-//! are placed anew, and rigid bones are fitted without reduction (`bone_step`).
+//! Everything happens in a reduced space, `C ≈ T_r X` with `A ≈ B C`, in rounds: solve bones for the current
+//! points, then weights and rest positions of each point for the current bones. Beyond the paper: a point
+//! exchanges bones by how much a new one improves on its others, where the paper chooses bones one by one
+//! (`point_step`), two kinds of start compete (`start`), bones over-relax (`solver`), bones that lose all
+//! points are placed anew, and rigid bones are fitted without reduction (`bone_step`).
 
 mod bone_count;
 mod bone_step;
@@ -46,14 +46,14 @@ use crate::skin::{Skin, SkinError, SsdProgram, VertexProgram, Weight};
 use problem::Problem;
 use sample::Sample;
 use solver::{Solver, State};
-use start::Ground;
+use start::StartInputs;
 
-/// Points of the sample on which starts are tried when there are more than twice as many: at least
-/// so many, and so many for each bone. With fewer, starts are told apart wrongly (horse, 20 bones:
-/// 1.24 to 1.32 with 100 to 130 per bone, 1.18 with all).
+/// Size of the sample of points on which starts are tried, used when there are more than twice as many
+/// points: at least `SAMPLE`, and `SAMPLE_PER_BONE` for each bone. With fewer, the wrong start is chosen
+/// (horse, 20 bones: 1.24 to 1.32 with 100 to 130 per bone, 1.18 with all).
 const SAMPLE: usize = 1000;
 const SAMPLE_PER_BONE: usize = 250;
-/// Rounds with all points that follow those with a sample, as a share of them.
+/// Rounds with all points, as a share of the rounds with a sample, which come first.
 const FINE_ROUNDS_PERCENT: usize = 60;
 
 /// Smoothness of the early rounds, in the unit of [`DecomposeOptions::smoothness`].
@@ -66,18 +66,19 @@ pub struct Decomposition {
     pub skin: Skin,
     /// One pose per frame of the animation, through all clips. Bones may shear.
     pub poses: Vec<Pose>,
-    /// `E_RMS` of the skin in these poses.
+    /// `E_RMS` (root mean square error of a coordinate, times 1000, with the model scaled to a radius of
+    /// 1) of the skin in these poses.
     pub e_rms: f64,
-    /// `E_RMS` after each round, those of starts that were given up included.
+    /// `E_RMS` after each round, including the rounds of dropped starts.
     pub round_errors: Vec<f64>,
-    /// `E_RMS` before bones were joined, when they were: see [`join_bones`].
+    /// `E_RMS` before bones were joined; `None` when they were not. See [`join_bones`].
     pub unjoined_e_rms: Option<f64>,
 }
 
 /// Decomposes a mesh animation: bones, their matrices in every frame, and weights.
 ///
-/// The same animation gives the same skin, bit for bit, on any number of threads. A job that
-/// `progress` stops returns what it has after at least one round.
+/// The same animation gives the same skin, bit for bit, on any number of threads. A job that `progress` stops
+/// returns its best result so far, after at least one round.
 ///
 /// ```
 /// use dermis::fit::{BoneCount, DecomposeOptions, decompose};
@@ -120,13 +121,13 @@ pub fn decompose(
     }
 }
 
-/// A decomposition, and whether it was ended before its time.
+/// A decomposition, and whether it was stopped early.
 struct Found {
     decomposition: Decomposition,
     was_stopped: bool,
 }
 
-/// Decomposes with a number of bones, until the rounds are over or an error is reached.
+/// Decomposes with a given number of bones, until the rounds are over or a target error is reached.
 fn find_bones(
     problem: &Problem<'_>,
     bone_count: usize,
@@ -147,10 +148,10 @@ fn find_bones(
         options.starts_with(bone_count),
         targets.dimension,
     )?;
-    let ground = Ground::new(targets, &problem.rest, &problem.neighbors);
+    let start_inputs = StartInputs::new(targets, &problem.rest, &problem.neighbors);
     let solver = Solver {
         targets,
-        ground: &ground,
+        start_inputs: &start_inputs,
         motion: options.motion,
         free: (0..bone_count).collect(),
         step: problem.point_step(options),
@@ -161,24 +162,24 @@ fn find_bones(
     let sampled = targets.count() > 2 * sample_size;
     let fine_rounds = (options.rounds * FINE_ROUNDS_PERCENT).div_ceil(100);
     let total = Solver::round_count(starts, options.rounds) + if sampled { fine_rounds } else { 0 };
-    let mut rounds = Rounds::new(problem, progress, total, bone_count);
+    let mut rounds = RoundLog::new(problem, progress, total, bone_count);
     let is_enough = |error: f64| enough.is_some_and(|enough| problem.e_rms(error) <= enough);
     let mut state = if sampled {
         let sample = Sample::new(targets, &problem.rest, &problem.neighbors, sample_size);
-        let ground = Ground::new(&sample.targets, &sample.rest, &sample.neighbors);
+        let start_inputs = StartInputs::new(&sample.targets, &sample.rest, &sample.neighbors);
         let mut step = problem.point_step(options);
         if let Some(smooth) = &mut step.smooth {
             smooth.neighbors = &sample.neighbors;
         }
         let coarse = Solver {
             targets: &sample.targets,
-            ground: &ground,
+            start_inputs: &start_inputs,
             motion: options.motion,
             free: (0..bone_count).collect(),
             step,
             early_smoothing: solver.early_smoothing,
         };
-        // What is enough for a sample need not be for all.
+        // A sample may reach the target when all points do not.
         let mut on_sample = |error: f64| rounds.goes_on(error);
         let found = coarse.solve(bone_count, starts, options.rounds, &mut on_sample);
         let points = sample.spread(&found.points, &problem.rest);
@@ -205,12 +206,14 @@ fn find_bones(
     })
 }
 
-/// Fails when trajectories of all vertices, and their products with each other, would not fit into memory.
+/// Returns an error when the trajectories of all vertices, and their products with each other, would not fit
+/// into memory.
 pub(crate) fn check_trajectories(animation: &MeshAnimation) -> Result<(), FitError> {
     let (frames, vertices) = (animation.frame_count(), animation.vertex_count());
     let short_side = (3 * frames).min(vertices) as u64;
     let numbers = (3 * frames as u64).saturating_mul(vertices as u64);
-    // Trajectories and their reduced form; a Gram matrix, its copy, its eigenvectors and what finds them.
+    // Trajectories and their reduced form; a Gram matrix, its copy, its eigenvectors and the memory to find
+    // them.
     let needed = numbers.saturating_add(short_side.saturating_mul(short_side));
     let what = || format!("decomposing {frames} frames of {vertices} vertices");
     Ok(check_memory(
@@ -220,7 +223,8 @@ pub(crate) fn check_trajectories(animation: &MeshAnimation) -> Result<(), FitErr
     )?)
 }
 
-/// Fails when products of all bones with each other, and every start, would not fit into memory.
+/// Returns an error when the products of all bones with each other, and every start, would not fit into
+/// memory.
 fn check_bones(bones: usize, starts: usize, dimension: usize) -> Result<(), FitError> {
     /// Numbers for each pair of bones: four times four products thrice, ten coefficients twice.
     const PAIR: u64 = 3 * 16 + 2 * 10;
@@ -235,8 +239,8 @@ fn check_bones(bones: usize, starts: usize, dimension: usize) -> Result<(), FitE
     )?)
 }
 
-/// Tells how the error falls, and hears when to stop.
-struct Rounds<'a> {
+/// Reports the error after each round, and asks whether to stop.
+struct RoundLog<'a> {
     problem: &'a Problem<'a>,
     progress: &'a dyn Progress,
     total: usize,
@@ -245,7 +249,7 @@ struct Rounds<'a> {
     was_stopped: bool,
 }
 
-impl<'a> Rounds<'a> {
+impl<'a> RoundLog<'a> {
     fn new(
         problem: &'a Problem<'a>,
         progress: &'a dyn Progress,
@@ -263,7 +267,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Takes note of a round's squared error; false to stop.
+    /// Records a round's squared error; returns false to stop.
     fn goes_on(&mut self, error: f64) -> bool {
         let e_rms = self.problem.e_rms(error);
         self.errors.push(e_rms);
@@ -283,7 +287,7 @@ impl Decomposition {
     /// the bone moves.
     ///
     /// # Errors
-    /// [`FitError::Skin`] when the numbers are no valid skin.
+    /// [`FitError::Skin`] when the numbers do not make a valid skin.
     pub fn from_matrices(
         animation: &MeshAnimation,
         rest_positions: Vec<DVec3>,
@@ -333,12 +337,12 @@ impl Decomposition {
         })
     }
 
-    /// How well the skin shows the animation, in the numbers that a fit to examples has, too.
+    /// How well the skin reproduces the animation, in the same measures as a fit to examples.
     ///
     /// The rest mesh is the skin's own, which may have been fitted.
     ///
     /// # Errors
-    /// [`FitError::Examples`] and [`FitError::Skin`] for an animation that is not the one decomposed.
+    /// [`FitError::Examples`] and [`FitError::Skin`] for another animation than the decomposed one.
     pub fn measures(&self, animation: &MeshAnimation) -> Result<Measures, FitError> {
         let clips = animation.clips().iter();
         let names = clips.flat_map(|clip| {

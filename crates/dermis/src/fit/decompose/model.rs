@@ -1,6 +1,6 @@
 //! The unknowns of `C ≈ T X`: matrices of bones, and for each point its rest position and weights.
 
-/// What should be met: `C`, a column of `dimension` numbers per point.
+/// The data to fit: `C`, a column of `dimension` numbers per point.
 #[derive(Debug, Clone)]
 pub(super) struct Targets {
     pub(super) dimension: usize,
@@ -35,7 +35,7 @@ impl Targets {
 /// How many bones one vector register may hold; `Bones::padded` is a multiple of it.
 const LANES: usize = 8;
 
-/// `T`: for each bone four columns, what x, y, z and 1 of a rest position are multiplied with.
+/// `T`: for each bone four columns, by which x, y, z and 1 of a rest position are multiplied.
 ///
 /// Columns of one component stand side by side for all bones, `component * padded + bone`, so that
 /// loops over bones run over neighbouring numbers. Bones beyond `count` are zero.
@@ -76,7 +76,8 @@ impl Bones {
         }
     }
 
-    /// `φ = T_j ṽ`, into `out`: the plain form of what [`Products`](super::products::Products) multiplies.
+    /// `φ = T_j ṽ`, into `out`: the plain form of the predictions that
+    /// [`Products`](super::products::Products) multiplies.
     #[cfg(test)]
     pub(super) fn predict(&self, bone: usize, rest: &[f64; 3], out: &mut [f64]) {
         let [x, y, z, one] = [0, 1, 2, 3].map(|component| self.column(component, bone));
@@ -154,7 +155,7 @@ impl Supports {
         self.counts.len()
     }
 
-    /// The same weights with room for another number of them; too many are an error of the caller.
+    /// The same weights with room for `stride` per point; the caller must not have more.
     pub(super) fn with_stride(&self, stride: usize) -> Self {
         let mut wider = Self::with_capacity(self.count(), stride);
         for point in 0..self.count() {
@@ -175,7 +176,7 @@ impl Supports {
     }
 }
 
-/// What belongs to single points.
+/// The unknowns of each point, and its error.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Points {
     /// `v̂`, in the solver's units.

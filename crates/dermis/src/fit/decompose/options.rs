@@ -2,15 +2,15 @@
 
 use crate::fit::{FitError, bad_option};
 
-/// Most bones that may be asked to move one vertex.
+/// Largest allowed value of [`DecomposeOptions::max_influences`].
 const MOST_INFLUENCES: usize = 32;
 
 /// How many bones to find.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BoneCount {
-    /// So many.
+    /// This number.
     Exactly(usize),
-    /// As few as reach an error.
+    /// The fewest that reach an error.
     ForError {
         /// `E_RMS` to reach.
         e_rms: f64,
@@ -19,13 +19,13 @@ pub enum BoneCount {
     },
 }
 
-/// What the bones of a decomposition may do.
+/// How the bones of a decomposition may move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BoneMotion {
     /// Take any affine matrix: the closest fit. Plain glTF holds each bone as two nested nodes.
     #[default]
     Affine,
-    /// Turn and move, nothing else: what animators and every engine expect.
+    /// Only turn and move, as animators and every engine expect.
     Rigid,
 }
 
@@ -34,7 +34,7 @@ pub enum BoneMotion {
 pub enum Quality {
     /// A few rounds from one start: a preview.
     Fast,
-    /// Four starts, and as many rounds as pay quickly.
+    /// Four starts, and as many rounds as lower the error quickly.
     #[default]
     Default,
     /// Many starts and many rounds, for the last tenth of the error.
@@ -46,21 +46,22 @@ pub enum Quality {
 pub struct DecomposeOptions {
     /// How many bones; default 30.
     pub bones: BoneCount,
-    /// What they may do; default any affine matrix.
+    /// How they may move; default any affine matrix.
     pub motion: BoneMotion,
     /// Most bones that move one vertex, 1 to 32; default 4.
     pub max_influences: usize,
     /// Rounds of bones, weights and rest positions in turn; at least 1, default 50. The paper takes
     /// 15.
     pub rounds: usize,
-    /// How many ways to begin are tried for a few rounds, before the best goes on; at least 1,
-    /// default 4. If it is more than one, as many more are tried as there are fewer than 16 bones, up
-    /// to three times as many: they cost less then, and matter more.
+    /// How many starts are tried for a few rounds before the best one goes on; at least 1, default 4. With
+    /// more than one start and fewer than 16 bones, the number is multiplied by 16 over the number of bones,
+    /// by 3 at most: starts cost less then, and matter more.
     pub starts: usize,
     /// Whether rest positions are fitted too; default yes.
     pub update_rest: bool,
-    /// What may be lost when trajectories are reduced, as an `E_RMS`; 0 keeps everything, default
-    /// 0.5 as in the paper: bones are fitted to everything at the end, which brings most of it back. Rigid bones are fitted without reduction.
+    /// Largest error of reducing the trajectories, as an `E_RMS`; 0 reduces nothing, default 0.5 as in the
+    /// paper. Bones are fitted to the full trajectories at the end, which removes most of this error. Rigid
+    /// bones are fitted without reduction.
     pub reduction_error: f64,
     /// Ties the weights of neighbours together: at 1, a step from weight 0 to 1 along an edge costs
     /// as much as an error of one `E_RMS` at the vertex. At least 0, default 0.

@@ -1,10 +1,9 @@
 //! The best weights and rest position of every point, for given bones.
 //!
 //! Points do not depend on each other. For each, weights come from the closest point on the simplex
-//! of its bones' predictions, and the rest position from a 3x3 system (\[Kavan10\] §4.3, §4.4). The
-//! paper lets the four bones act that predict the point best one by one; here a point keeps the
-//! bones that it has, and takes another one in exchange when the error falls, so that bones are
-//! chosen for what they add.
+//! of its bones' predictions, and the rest position from a 3x3 system (\[Kavan10\] §4.3, §4.4). The paper
+//! uses the four bones that predict the point best one by one; here a point keeps its bones, and exchanges
+//! one for another when that lowers the error, so that bones are chosen for how well they work together.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -17,19 +16,19 @@ use crate::solve::SimplexGram;
 /// Points that are solved together: their products with all bones are one matrix product.
 const BLOCK: usize = 64;
 
-/// A bone must lower the squared error of a point by this share of it to be looked at.
+/// A bone must promise to lower the squared error of a point by this share to be tried.
 const WORTHWHILE: f64 = 1e-6;
 
-/// What a step may change, and how hard it tries.
+/// What a step may change, and how many passes it makes.
 #[derive(Debug, Clone)]
 pub(super) struct PointStep<'a> {
     /// Most bones that may move a point.
     pub(super) max_influences: usize,
-    /// Whether points may exchange bones; otherwise they keep those that they have.
+    /// Whether points may exchange bones; otherwise they keep their bones.
     pub(super) exchange: bool,
     /// Whether rest positions change.
     pub(super) update_rest: bool,
-    /// How often weights and rest position follow each other.
+    /// How often weights and rest positions are solved in turn.
     pub(super) passes: usize,
     /// Points that keep their weights.
     pub(super) locked: Option<&'a [bool]>,
@@ -45,7 +44,7 @@ pub(super) struct Smooth<'a> {
 }
 
 impl PointStep<'_> {
-    /// Weights and rest positions that follow from `bones`, beginning with those of `points`.
+    /// Solves weights and rest positions for `bones`, beginning with those of `points`.
     pub(super) fn run(&self, targets: &Targets, bones: &Bones, points: &Points) -> Points {
         // Locked points may have more influences than others are allowed.
         match self.max_influences.max(points.supports.stride) {
@@ -138,7 +137,7 @@ impl PointStep<'_> {
 
 /// Numbers over all bones, for one point at a time.
 struct Scratch {
-    /// `φ_j·y`, plus what neighbours ask for.
+    /// `φ_j·y`, plus the terms of the neighbours.
     b: Vec<f64>,
     /// `φ_j·φ_j`.
     squares: Vec<f64>,
@@ -250,7 +249,7 @@ impl<const N: usize> PointSolver<'_, N> {
         self.products.squares(monomials, squares);
     }
 
-    /// Adds what smoothness asks for to the products; returns the strength times the neighbours.
+    /// Adds the terms of smoothness to the products; returns the strength times the number of neighbours.
     #[inline(always)]
     fn tie_to_neighbors(&mut self, point: usize, all: &Supports) -> f64 {
         let Some(Smooth {
@@ -331,7 +330,7 @@ impl<const N: usize> PointSolver<'_, N> {
         gram
     }
 
-    /// Closes up over bones without weight.
+    /// Removes bones without weight.
     #[inline(always)]
     fn drop_unused(&mut self) {
         let support = &mut self.support;
@@ -349,8 +348,8 @@ impl<const N: usize> PointSolver<'_, N> {
         support.count = kept;
     }
 
-    /// Takes in bones that lower the error, each for one that is then missed least when there is no
-    /// room; returns the value that is reached.
+    /// Adds bones that lower the error; when there is no room, each replaces the bone whose removal costs
+    /// least. Returns the value that is reached.
     #[inline(always)]
     fn exchange(&mut self, mut value: f64, monomials: &[f64; 10], penalty: f64) -> f64 {
         let most = self.step.max_influences;
@@ -385,8 +384,8 @@ impl<const N: usize> PointSolver<'_, N> {
         value
     }
 
-    /// Begins again with the bones that predict the point best one by one, as the paper does, and
-    /// keeps what is better: exchanges alone do not leave every local optimum.
+    /// Begins again with the bones that predict the point best one by one, as the paper does, and keeps the
+    /// better result: exchanges alone do not leave every local optimum.
     #[inline(always)]
     fn try_the_best_alone(&mut self, value: f64, monomials: &[f64; 10], penalty: f64) -> f64 {
         let most = self.step.max_influences.min(self.products.count);
@@ -428,7 +427,7 @@ impl<const N: usize> PointSolver<'_, N> {
         value
     }
 
-    /// The bone outside that promises the largest gain when the point moves towards its prediction.
+    /// The bone not in use that promises the largest gain when the point moves towards its prediction.
     #[inline(always)]
     fn most_promising(&mut self, value: f64) -> Option<usize> {
         let padded = self.products.padded;

@@ -1,10 +1,10 @@
-//! Vertices that always stand together as one point, and which points are near each other.
+//! Merges vertices that always move together into one point, and finds neighbouring points.
 //!
 //! Connectivity is a hint: it says which points are likely to move together when bones are first
 //! placed. Points are numbered by where they are and count once however many vertices they stand for,
 //! so a mesh that is cut without moving, or numbered anew, is the same problem and gets the same
-//! bones. Shells that lie near each other are linked, so that separate pieces (buttons, plates, a
-//! second character) do not stand in the way.
+//! bones. Shells that lie near each other are linked, so that separate pieces (buttons, plates, a second
+//! character) are no obstacle.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -121,7 +121,7 @@ fn links_between(places: &[DVec3], component: &[u32]) -> Vec<(usize, usize)> {
     for &(a, b) in &links {
         shells.join(component[a], component[b]);
     }
-    // What is still apart is joined to the nearest point elsewhere, one shell after the other.
+    // Shells that are still separate are joined to the nearest point elsewhere, one after the other.
     let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (point, &c) in component.iter().enumerate() {
         members.entry(c).or_default().push(point);
@@ -196,7 +196,7 @@ impl Shells {
 
     fn root(&mut self, mut shell: u32) -> u32 {
         while self.parent[shell as usize] != shell {
-            // Half the way for whoever comes next.
+            // Path halving: shortens the way for later calls.
             let above = self.parent[shell as usize];
             self.parent[shell as usize] = self.parent[above as usize];
             shell = above;

@@ -1,4 +1,4 @@
-//! An animation as the solver sees it, and the way back.
+//! An animation in the solver's units, and the conversion back.
 
 use faer::{Mat, MatRef};
 use glam::{DAffine3, DMat3, DVec3};
@@ -31,7 +31,7 @@ pub(super) struct Problem<'a> {
     pub(super) whole: Targets,
     /// `B` and `C`, when reduced.
     reduced: Option<(Mat<f64>, Targets)>,
-    /// Squared error that the reduction leaves.
+    /// Squared error of the reduction.
     left: f64,
 }
 
@@ -57,7 +57,8 @@ impl<'a> Problem<'a> {
         Ok(problem)
     }
 
-    /// Every vertex is a point, and nothing is reduced: for vertices that are known apart.
+    /// Every vertex is a point, and nothing is reduced: for rigs in which vertices at the same place may
+    /// differ.
     pub(super) fn of_vertices(animation: &'a MeshAnimation) -> Result<Self, FitError> {
         check_trajectories(animation)?;
         Self::of_points(animation, weld_by_key(0..animation.vertex_count()))
@@ -71,7 +72,7 @@ impl<'a> Problem<'a> {
                 bones: 0,
             });
         }
-        // Over the points, so that vertices which repeat one do not pull.
+        // Over the points, so that duplicated vertices do not count more.
         let mean = |positions: &[DVec3]| {
             let points = weld.first_vertex.iter().map(|&v| positions[v as usize]);
             points.sum::<DVec3>() / count as f64
@@ -135,7 +136,7 @@ impl<'a> Problem<'a> {
         1000.0 * ((squared_error + self.left) / self.number_count()).sqrt()
     }
 
-    /// What the solver should meet: reduced trajectories, or all of them.
+    /// The trajectories to fit, reduced or whole.
     pub(super) fn targets(&self) -> &Targets {
         self.reduced.as_ref().map_or(&self.whole, |(_, c)| c)
     }

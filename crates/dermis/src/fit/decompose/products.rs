@@ -1,8 +1,8 @@
-//! Dot products of what bones predict, as polynomials of the rest position.
+//! Dot products of the bones' predictions, as polynomials of the rest position.
 //!
 //! With `φ_j = T_j ṽ`, every product is a quadratic form of the rest position,
-//! `φ_j·φ_k = ṽᵀ (T_jᵀ T_k) ṽ`: ten coefficients per pair of bones, whatever the dimension. So a
-//! point's weights cost nothing that grows with the number of frames, beyond `T_jᵀ y`.
+//! `φ_j·φ_k = ṽᵀ (T_jᵀ T_k) ṽ`: ten coefficients per pair of bones for any dimension. So apart from
+//! `T_jᵀ y`, the cost of a point's weights does not grow with the number of frames.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};

@@ -5,7 +5,7 @@
 //! \[Kavan10\] §3 finds them greedily, because a singular value decomposition took ten times as
 //! long. The eigenvectors of the small matrix `A Aᵀ` are the same basis as that decomposition's, and
 //! on today's processors one symmetric product costs less than the greedy passes over `A`
-//! ([`compare::Reduction`](crate::compare::Reduction) has the paper's ways).
+//! ([`compare::Reduction`](crate::compare::Reduction) has the paper's methods).
 
 use faer::{Mat, MatRef};
 
@@ -26,11 +26,11 @@ pub(crate) struct Reduced {
 
 /// Finds the smallest basis in which `|A − B C| ≤ epsilon` (Frobenius norm), up to rounding of `|A|`.
 ///
-/// `epsilon` 0 asks for a basis of everything that is not rounding. A matrix of zeros has a basis
+/// With `epsilon` 0 the basis spans everything that is not rounding. A matrix of zeros has a basis
 /// without columns.
 ///
 /// The eigenvectors of `A Aᵀ` or `Aᵀ A`, whichever is smaller. The squares lose half the digits: below an error of a
-/// millionth of `|A|` the eigenvalues say nothing, and a singular value decomposition takes over.
+/// millionth of `|A|` the eigenvalues are rounding, and a singular value decomposition is used.
 ///
 /// Cost, for m numbers in each of n columns, m being the smaller side: O(m² n + m³). Results are the same, bit for
 /// bit, on any number of threads.
@@ -70,7 +70,7 @@ const SQUARED_GRAM_FLOOR: f64 = 1e-12;
 enum Keep {
     /// As few as leave no more than this of the sum of squares.
     Within(f64),
-    /// So many.
+    /// This number.
     Most(usize),
 }
 
@@ -121,7 +121,7 @@ fn by_gram(trajectories: MatRef<'_, f64>, keep: Keep) -> Reduced {
     let before = squared_column_norms(trajectories);
     let after = squared_column_norms(coordinates.as_ref());
     Reduced {
-        // Column by column, so that long ones do not drown what is left of short ones.
+        // Column by column, so that the rounding of long columns does not hide the remainder of short ones.
         squared_residual: before
             .iter()
             .zip(&after)
@@ -139,7 +139,7 @@ pub(crate) fn by_svd(trajectories: MatRef<'_, f64>, epsilon: f64) -> Reduced {
         .expect("the QR algorithm converges on finite matrices");
     let values: Vec<f64> = decomposed.S().column_vector().iter().copied().collect();
     let squares: Vec<f64> = values.iter().rev().map(|value| value * value).collect();
-    // Singular values below this are rounding, whatever is asked for.
+    // Singular values below this are rounding, for any `epsilon`.
     let long_side = trajectories.nrows().max(trajectories.ncols());
     let zero = f64::EPSILON * long_side as f64 * values.first().copied().unwrap_or(0.0);
     let real = values.iter().take_while(|&&value| value > zero).count();
@@ -158,7 +158,7 @@ mod tests {
     use crate::fit::decompose::trajectories;
     use crate::synth::{FlagOptions, flag};
 
-    // What every way to reduce promises is asserted in `compare::reductions`.
+    // `compare::reductions` tests the guarantees of all reductions.
 
     #[test]
     fn the_leading_basis_is_the_best_of_its_size() {

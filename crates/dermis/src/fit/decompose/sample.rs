@@ -1,7 +1,7 @@
 //! Fewer points for the early rounds: one for each small patch of the surface.
 //!
 //! Which start is best, and roughly where bones go, does not need every vertex. A sample of the points
-//! stands for the patches around them; its solution is then handed on to all points.
+//! stands for the patches around them; its solution is then copied to all points.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,12 @@ pub(super) struct Sample {
     pub(super) targets: Targets,
     pub(super) rest: Vec<[f64; 3]>,
     pub(super) neighbors: Vec<Vec<u32>>,
-    /// Which of the sample stands for each point.
+    /// The sample point that represents each point.
     cell_of_point: Vec<u32>,
 }
 
 impl Sample {
-    /// About `size` points, evenly by number: meshes number neighbours alike.
+    /// About `size` points, evenly spaced by index, because neighbours in a mesh have similar indices.
     pub(super) fn new(
         targets: &Targets,
         rest: &[[f64; 3]],
@@ -56,7 +56,8 @@ impl Sample {
         }
     }
 
-    /// What was found for the sample, for all points: weights as they are, rest positions moved alike.
+    /// Copies the solution of the sample to all points: the same weights, and rest positions moved by the
+    /// same amount.
     pub(super) fn spread(&self, found: &Points, rest: &[[f64; 3]]) -> Points {
         let count = rest.len();
         let mut supports = Supports::with_capacity(count, found.supports.stride);
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn every_point_is_stood_for_by_one_nearby() {
+    fn every_point_is_represented_by_a_nearby_sample_point() {
         let (targets, rest, neighbors) = chain(100);
         let sample = Sample::new(&targets, &rest, &neighbors, 10);
         let total: f64 = sample.targets.multiplicity.iter().sum();
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_handed_on() {
+    fn the_solution_of_the_sample_is_copied_to_all_points() {
         let (targets, rest, neighbors) = chain(20);
         let sample = Sample::new(&targets, &rest, &neighbors, 4);
         let owners: Vec<usize> = (0..4).collect();

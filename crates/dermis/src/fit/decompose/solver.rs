@@ -4,35 +4,35 @@ use super::bone_step::Sums;
 use super::model::{Bones, Points, Targets};
 use super::options::BoneMotion;
 use super::point_step::{PointStep, Smooth};
-use super::start::{Ground, Start, hard_step, largest};
+use super::start::{Start, StartInputs, hard_step, largest};
 
 /// Rounds in which every point follows one bone, before they blend.
 const HARD_ROUNDS: usize = 3;
-/// Rounds after which starts are compared, again and again, half of them going on.
+/// Rounds between comparisons of the starts; the better half goes on.
 const TRIAL_ROUNDS: usize = 6;
-/// Over-relaxation goes from the first of these to the second while it pays.
+/// Over-relaxation rises from the first of these to the second while the error falls.
 const RELAXATION: [f64; 2] = [1.5, 2.3];
 /// Turns in which rigid bones are fitted in each round; they continue in the next.
 const RIGID_SWEEPS: usize = 2;
-/// Points that are fitted around the place where a bone that died begins anew.
+/// Points fitted around the place where a bone without points begins anew.
 const NEW_BONE_PATCH: usize = 40;
 
 /// Share of the rounds in which neighbours' weights are tied together. It keeps bones in one piece
 /// while they find their places, and lowers the error in the end.
 const EARLY_PERCENT: usize = 70;
 
-/// Hears the squared error after each round; returns false to stop.
+/// Called with the squared error after each round; returns false to stop.
 pub(super) type OnRound<'a> = &'a mut dyn FnMut(f64) -> bool;
 
-/// What does not change from round to round.
+/// The inputs that do not change from round to round.
 pub(super) struct Solver<'a> {
     pub(super) targets: &'a Targets,
-    pub(super) ground: &'a Ground<'a>,
+    pub(super) start_inputs: &'a StartInputs<'a>,
     pub(super) motion: BoneMotion,
     /// Bones that may move; the others are given.
     pub(super) free: Vec<usize>,
     pub(super) step: PointStep<'a>,
-    /// How strongly neighbours' weights are tied in the early rounds; 0 for not more than later.
+    /// How strongly neighbours' weights are tied in the early rounds; 0 for no more than in later rounds.
     pub(super) early_smoothing: f64,
 }
 
@@ -111,26 +111,26 @@ impl Solver<'_> {
         let mut state = best_of(states);
         let further = early_rounds.saturating_sub(done);
         if early.rounds(&mut state, further, on_round) {
-            // What counts now is the error alone: it may rise against smoother weights' at first.
+            // From here on only the error counts, without smoothness; it may rise at first.
             state.error = f64::INFINITY;
             self.rounds(&mut state, rounds - done - further, on_round);
         }
         state
     }
 
-    /// The same with weights of neighbours tied together.
+    /// The same solver with the weights of neighbours tied together.
     fn early(&self) -> Solver<'_> {
         let mut step = self.step.clone();
         let given = step.smooth.map_or(0.0, |smooth| smooth.strength);
         if self.early_smoothing > given {
             step.smooth = Some(Smooth {
                 strength: self.early_smoothing,
-                neighbors: self.ground.neighbors,
+                neighbors: self.start_inputs.neighbors,
             });
         }
         Solver {
             targets: self.targets,
-            ground: self.ground,
+            start_inputs: self.start_inputs,
             motion: self.motion,
             free: self.free.clone(),
             early_smoothing: 0.0,
@@ -139,7 +139,7 @@ impl Solver<'_> {
     }
 
     fn begin(&self, start: Start, bone_count: usize) -> State {
-        let (bones, mut points) = self.ground.begin(start, bone_count);
+        let (bones, mut points) = self.start_inputs.begin(start, bone_count);
         points.supports = points.supports.with_stride(self.step.max_influences);
         let mut state = State::new(bones, points);
         for _ in 0..HARD_ROUNDS {
@@ -150,10 +150,11 @@ impl Solver<'_> {
         state
     }
 
-    /// Points to bones, then bones to points, `count` times; false when it was stopped.
+    /// Fits points to bones, then bones to points, `count` times; false when it was stopped.
     ///
-    /// Affine bones go further than their optimum for the points as they are, because both follow
-    /// each other in small steps the same way; a round that does not pay is taken back.
+    /// Affine bones go beyond their optimum for the current points (over-relaxation), because bones and
+    /// points otherwise follow each other in many small steps; a round that does not lower the error is
+    /// undone.
     pub(super) fn rounds(&self, state: &mut State, count: usize, on_round: OnRound<'_>) -> bool {
         let mut unrelaxed: Option<Bones> = None;
         let mut goes_on = true;
@@ -190,7 +191,7 @@ impl Solver<'_> {
         goes_on
     }
 
-    /// The best matrices for the points as they are.
+    /// The best matrices for the current points.
     pub(super) fn move_bones_only(&self, state: &mut State) {
         let sums = Sums::new(self.targets, &state.points, state.bones.count);
         match self.motion {
@@ -199,8 +200,8 @@ impl Solver<'_> {
         }
     }
 
-    /// As [`Solver::move_bones_only`]; bones that move nothing begin anew where the error is largest,
-    /// and false says that there were some.
+    /// As [`Solver::move_bones_only`]; bones that move no point begin anew where the error is largest, and
+    /// the result is false if there were any.
     pub(super) fn move_bones(&self, state: &mut State) -> bool {
         self.move_bones_only(state);
         if self
@@ -223,20 +224,20 @@ impl Solver<'_> {
         dead.is_empty()
     }
 
-    /// Puts bones where the error is largest, away from each other.
+    /// Places bones where the error is largest, away from each other.
     pub(super) fn place_bones(&self, state: &mut State, bones: &[usize]) {
         if bones.is_empty() {
             return;
         }
         let is_locked = |point: usize| self.step.locked.is_some_and(|locked| locked[point]);
-        let errors = self.ground.smoothed(&state.points.errors, 2);
+        let errors = self.start_inputs.smoothed(&state.points.errors, 2);
         let mut taken = vec![false; errors.len()];
         for &bone in bones {
             let seed = largest(&errors, |point| !taken[point] && !is_locked(point));
-            let patch = self.ground.patch(seed, NEW_BONE_PATCH);
-            state.bones.set(bone, &self.ground.fit_patch(&patch));
+            let patch = self.start_inputs.patch(seed, NEW_BONE_PATCH);
+            state.bones.set(bone, &self.start_inputs.fit_patch(&patch));
             if self.motion == BoneMotion::Rigid {
-                state.bones.make_rigid(bone, self.ground.rest[seed]);
+                state.bones.make_rigid(bone, self.start_inputs.rest[seed]);
             }
             patch.into_iter().for_each(|point| taken[point] = true);
         }
@@ -250,7 +251,7 @@ fn best_of(states: Vec<State>) -> State {
     best.expect("at least one start was made")
 }
 
-/// The ways to begin, in the order in which they are tried.
+/// The starts, in the order in which they are tried.
 fn start_of(number: usize, point_count: usize) -> Start {
     const PATCHES: [usize; 8] = [20, 60, 12, 90, 30, 8, 150, 40];
     match number {

@@ -1,10 +1,10 @@
-//! Where bones begin: a first bone for every point.
+//! Starts of the solver: a first bone for every point.
 //!
-//! Two ways, because neither wins everywhere. **Spread** is \[Kavan10\] §4.1: seeds evenly over the
-//! surface (p-centre), regions that grow where a seed's motion predicts best; good for cloth. **By
-//! error** places each new bone where those before it fail most, and lets it take what it predicts
-//! better; good for limbs. The paper takes the deformation gradient of a seed triangle; here a small
-//! patch around the seed is fitted, which needs no triangle and no normal.
+//! There are two kinds, because neither is always better. **Spread** is \[Kavan10\] §4.1: seeds evenly over
+//! the surface (p-centre), regions that grow where a seed's motion predicts best; good for cloth. **By
+//! error** places each new bone where the error is largest, and gives it the points that it predicts better;
+//! good for limbs. The paper takes the deformation gradient of a seed triangle; here a small patch around the
+//! seed is fitted, which needs no triangle and no normal.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -18,40 +18,40 @@ use crate::solve::SymmetricEigen;
 /// Points that are fitted around a seed when regions grow.
 const SPREAD_PATCH: usize = 12;
 
-/// A way to begin.
+/// A kind of start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     /// Evenly over the surface, the first seed at this point.
     Spread { first: usize },
-    /// Where the error is largest, with patches of so many points.
+    /// Where the error is largest, with patches of `patch` points.
     ByError { patch: usize },
 }
 
-/// What the starts read.
-pub(super) struct Ground<'a> {
+/// The inputs of the starts.
+pub(super) struct StartInputs<'a> {
     pub(super) targets: &'a Targets,
     pub(super) rest: &'a [[f64; 3]],
     pub(super) neighbors: &'a [Vec<u32>],
-    /// The affine motion of everything, as four columns: what patches fall back to in directions
-    /// that they do not span.
+    /// The affine motion of the whole mesh, as four columns: patches use it in directions that they do not
+    /// span.
     global: Vec<f64>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> StartInputs<'a> {
     pub(super) fn new(
         targets: &'a Targets,
         rest: &'a [[f64; 3]],
         neighbors: &'a [Vec<u32>],
     ) -> Self {
-        let mut ground = Self {
+        let mut start_inputs = Self {
             targets,
             rest,
             neighbors,
             global: vec![0.0; 4 * targets.dimension],
         };
         let all: Vec<usize> = (0..targets.count()).collect();
-        ground.global = ground.fit_patch(&all);
-        ground
+        start_inputs.global = start_inputs.fit_patch(&all);
+        start_inputs
     }
 
     /// The bones of a start, and the points with one bone each.
@@ -71,7 +71,7 @@ impl<'a> Ground<'a> {
             errors: vec![0.0; owners.len()],
         };
         let mut bones = Bones::zeros(bone_count, self.targets.dimension);
-        // A bone with too few points keeps the motion of everything where they say nothing.
+        // A bone with too few points keeps the motion of the whole mesh where they do not determine its own.
         for bone in 0..bone_count {
             bones.set(bone, &self.global);
         }
@@ -80,7 +80,7 @@ impl<'a> Ground<'a> {
         (bones, points)
     }
 
-    /// Each point to the bone that predicts it best, and the bones to their points, in turn.
+    /// Assigns each point to the bone that predicts it best and fits the bones to their points, in turn.
     fn regroup(&self, owners: &mut [usize], bone_count: usize) -> (Bones, Vec<f64>) {
         let (bones, points) = self.fit_owners(owners, bone_count);
         let points = hard_step().run(self.targets, &bones, &points);
@@ -170,7 +170,8 @@ impl<'a> Ground<'a> {
         for bone in 1..bone_count {
             let seed = largest(&self.smoothed(&errors, 1), |_| true);
             let mut members = self.patch(seed, patch);
-            // What it predicts better than the bones so far, fitted and looked for twice.
+            // The points that it predicts better than the bones so far: found, and the bone fitted to them,
+            // twice.
             for _ in 0..2 {
                 let own = self.prediction_errors(&self.fit_patch(&members));
                 members = (0..count).filter(|&p| own[p] < errors[p]).collect();
@@ -185,7 +186,8 @@ impl<'a> Ground<'a> {
                     errors[point] = own[point];
                 }
             }
-            // All bones adapt to the new ones, less often as a few more change less.
+            // All bones adapt to the new ones, less often when there are many, because a few more then change
+            // little.
             if bone + 1 >= next_regroup || bone + 1 == bone_count {
                 errors = self.regroup(&mut owners, bone + 1).1;
                 next_regroup = bone + 2 + bone / 48;
@@ -210,8 +212,8 @@ impl<'a> Ground<'a> {
         list
     }
 
-    /// The affine motion of some points, as four columns; where they lie in a plane or closer, the
-    /// rest of it is that of everything.
+    /// The affine motion of some points, as four columns; directions that they do not span follow the whole
+    /// mesh.
     pub(super) fn fit_patch(&self, points: &[usize]) -> Vec<f64> {
         let d = self.targets.dimension;
         let weight = |&point: &usize| self.targets.multiplicity[point];
@@ -238,7 +240,7 @@ impl<'a> Ground<'a> {
                 }
             }
             for (r, &y) in self.targets.column(*point).iter().enumerate() {
-                // What the motion of everything leaves over.
+                // The error of the motion of the whole mesh.
                 let left = y - offset[0] * gx[r] - offset[1] * gy[r] - offset[2] * gz[r];
                 mean[r] += w * y / total;
                 for a in 0..3 {
@@ -289,7 +291,7 @@ impl<'a> Ground<'a> {
         let [x, y, z, one] = [0, 1, 2, 3].map(|c| &columns[c * d..][..d]);
         let [px, py, pz] = self.rest[point];
         let target = &self.targets.column(point)[..d];
-        // Eight sums side by side: one would wait for itself.
+        // Eight sums side by side: a single one would wait for each addition.
         let mut sums = [0.0; 8];
         for r in 0..d {
             let error = px * x[r] + py * y[r] + pz * z[r] + one[r] - target[r];
@@ -298,7 +300,7 @@ impl<'a> Ground<'a> {
         sums.iter().sum()
     }
 
-    /// Errors averaged with those of neighbours, so that one bad point is no region.
+    /// Errors averaged with those of neighbours, so that a single bad point does not count as a region.
     pub(super) fn smoothed(&self, errors: &[f64], times: usize) -> Vec<f64> {
         let mut errors = errors.to_vec();
         for _ in 0..times {
@@ -317,7 +319,7 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Every point to the one bone that predicts it best.
+/// A step that gives every point to the one bone that predicts it best.
 pub(super) fn hard_step() -> PointStep<'static> {
     PointStep {
         max_influences: 1,
@@ -329,7 +331,7 @@ pub(super) fn hard_step() -> PointStep<'static> {
     }
 }
 
-/// Where the largest value is, the first of equal ones, among the allowed.
+/// Index of the largest allowed value; the first of equal ones.
 pub(super) fn largest(values: &[f64], allowed: impl Fn(usize) -> bool) -> usize {
     let mut best = 0;
     let mut most = f64::NEG_INFINITY;
@@ -342,7 +344,7 @@ pub(super) fn largest(values: &[f64], allowed: impl Fn(usize) -> bool) -> usize 
     best
 }
 
-/// A point that a bone, or a way, reaches; the nearest is the greatest.
+/// A point that a search has reached; the nearest compares greatest.
 #[derive(Debug, PartialEq)]
 struct Reach {
     distance: f64,

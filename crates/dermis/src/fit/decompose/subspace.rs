@@ -1,23 +1,23 @@
 //! The leading eigenvectors of a Gram matrix, without the others.
 //!
 //! Of hundreds of eigenvectors a basis of trajectories needs some dozens. A random subspace that is multiplied by the
-//! matrix turns towards them, the faster the more dimensions it has to spare (\[Halko11\] §4.5); what it holds of the
-//! sum of squares is known exactly at every step. All products run on all cores, while a full decomposition is mostly
-//! one core waiting for memory.
+//! matrix turns towards them, the faster the more dimensions it has to spare (\[Halko11\] §4.5); its share of
+//! the sum of squares is known exactly at every step. All products run on all cores, while a full
+//! decomposition is mostly one core waiting for memory.
 
 use faer::{Mat, MatRef};
 
 use crate::math::Random;
 use crate::solve::{SymmetricEigen, product};
 
-/// Smaller matrices are decomposed as fast.
+/// For smaller matrices a full decomposition is as fast.
 const SMALLEST: usize = 192;
-/// Of so many parts of a matrix's dimensions a subspace starts with one.
+/// A subspace starts with one of this many parts of the matrix's dimensions.
 const FIRST_SHARE: usize = 6;
-/// Multiplications before the first look, and most of them.
+/// Multiplications before the first test, and the most in all.
 const FIRST_ROUNDS: usize = 2;
 const ROUNDS: usize = 12;
-/// A round that gains less than this share of what would change the answer is the last.
+/// Stop after a round that gains less than this share of what would change the answer.
 const SETTLED: f64 = 0.05;
 
 /// As few eigenvectors as leave no more than `budget` of the trace, largest first; `None` where decomposing the whole
@@ -29,7 +29,7 @@ pub(super) fn leading_within(gram: &[f64], size: usize, budget: f64) -> Option<M
     let whole = Mat::from_fn(size, size, |r, c| gram[r.min(c) * size + r.max(c)]);
     let trace: f64 = (0..size).map(|i| whole[(i, i)]).sum();
     let mut width = size.div_ceil(FIRST_SHARE);
-    // A subspace that fills much of the space is no shorter way.
+    // A subspace that fills much of the space is not faster.
     while 5 * width <= 2 * size {
         match iterate(whole.as_ref(), trace, budget, width) {
             Some(basis) => return Some(basis),
@@ -44,7 +44,7 @@ fn iterate(whole: MatRef<'_, f64>, trace: f64, budget: f64, width: usize) -> Opt
     let size = whole.nrows();
     let mut random = Random::new(width as u64);
     let start = Mat::from_fn(width, size, |_, _| random.between(-1.0, 1.0));
-    // Lying, so that there are many columns to share out among cores.
+    // Transposed, so that there are many columns to divide among cores.
     let mut image = product(start.as_ref(), whole);
     let mut before: Option<Leading> = None;
     for round in 1..=ROUNDS {
@@ -75,10 +75,10 @@ fn iterate(whole: MatRef<'_, f64>, trace: f64, budget: f64, width: usize) -> Opt
     None
 }
 
-/// What a subspace knows of the leading eigenvectors.
+/// The leading eigenvectors, as approximated in a subspace.
 struct Leading {
     eigen: SymmetricEigen,
-    /// What the first eigenvectors leave of the trace, from none of them on.
+    /// The part of the trace that the first 0, 1, 2, … eigenvectors leave.
     left: Vec<f64>,
     /// How many are enough.
     count: Option<usize>,
@@ -97,7 +97,7 @@ impl Leading {
         Self { eigen, left, count }
     }
 
-    /// Whether one eigenvector less would not do, however the subspace turned on: what it holds grows by less with
+    /// Whether one eigenvector fewer would not be enough even after more rounds, because the gain falls with
     /// every round.
     fn is_settled_since(&self, before: &Self, budget: f64) -> bool {
         match self.count {
@@ -122,7 +122,7 @@ impl Leading {
 mod tests {
     use super::*;
 
-    /// A Gram matrix with the given eigenvalues, in directions at random.
+    /// A Gram matrix with the given eigenvalues, in random directions.
     fn gram_of(values: impl Fn(usize) -> f64, size: usize) -> Vec<f64> {
         let mut random = Random::new(7);
         let start = Mat::from_fn(size, size, |_, _| random.between(-1.0, 1.0));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn as_few_as_a_full_decomposition_needs() {
+    fn it_keeps_as_few_eigenvectors_as_a_full_decomposition() {
         let size = 240;
         for fall in [0.8_f64, 0.9, 0.95] {
             let value = |k: usize| fall.powi(k as i32);

@@ -1,4 +1,4 @@
-//! The pose in which a skin best matches a mesh that it has not seen: all bones at once.
+//! The pose in which a skin best matches a mesh: all bones are solved at once.
 //!
 //! With a linear skin the squared distance to a mesh depends on the matrices through sums over the
 //! vertices alone: with `p_i` the stacked 4-vectors of vertex i,
@@ -8,8 +8,8 @@
 //! the rotations out afterwards); rigid bones are found by Levenberg-Marquardt steps on the
 //! rotations, which is the optimum that the papers' projection approaches.
 //!
-//! Rotations have local minima: a mesh in a pose far from every start may be matched badly, and the
-//! error says so.
+//! Rotations have local minima: a mesh in a pose far from every start may be matched badly, which shows in
+//! the error.
 
 mod steps;
 mod sums;
@@ -27,13 +27,13 @@ use crate::rig::{Palette, Pose, Similarity};
 use crate::skin::{LinearProgram, Skin, SkinError};
 use sums::{Moments, Target};
 
-/// What a bone may do when a pose is solved.
+/// How bones may move when a pose is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JointFreedom {
     /// Every bone turns and moves freely, as the papers do.
     #[default]
     Free,
-    /// Joints turn in place: only bones without a parent move. What animators can edit.
+    /// Joints turn in place, and only bones without a parent move: poses that animators can edit.
     Turn,
     /// Every bone may take any affine matrix. The closest match, but bones shear and scale.
     Affine,
@@ -42,7 +42,7 @@ pub enum JointFreedom {
 /// How to solve for a pose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoseOptions {
-    /// What bones may do; default free.
+    /// How bones may move; default free.
     pub joints: JointFreedom,
     /// Most steps from each start; at least 1, default 40. Ten are usual.
     pub max_rounds: usize,
@@ -76,9 +76,9 @@ pub struct PoseFit {
 /// per mesh and O(b³) per step to use.
 #[derive(Debug)]
 pub struct PoseSolver<'a> {
-    /// At unit size.
+    /// The skin, scaled to unit size.
     skin: Cow<'a, Skin>,
-    /// What takes lengths there.
+    /// Factor from model units to unit size.
     factor: f64,
     program: LinearProgram,
     options: PoseOptions,
@@ -120,7 +120,8 @@ impl<'a> PoseSolver<'a> {
     ///
     /// # Errors
     /// [`FitError::Skin`] when the skin is not linear, [`FitError::BadOption`] for options out of
-    /// range or a skin whose bones or coefficients follow others, and [`FitError::NothingToFit`] without bones.
+    /// range or a skin with derived bones, proxy bones or driven coefficients, and [`FitError::NothingToFit`]
+    /// without bones.
     pub fn new(skin: &'a Skin, options: &PoseOptions) -> Result<Self, FitError> {
         if options.max_rounds == 0 {
             return Err(FitError::BadOption {
@@ -221,7 +222,7 @@ impl<'a> PoseSolver<'a> {
     /// The best pose for each of several meshes; `starts` has one per mesh.
     ///
     /// # Errors
-    /// As [`PoseSolver::solve`], and [`FitError::Stopped`] when `progress` says so.
+    /// As [`PoseSolver::solve`], and [`FitError::Stopped`] when `progress` stops the job.
     ///
     /// # Panics
     /// When there are fewer starts than meshes.
@@ -243,7 +244,7 @@ impl<'a> PoseSolver<'a> {
         .collect()
     }
 
-    /// The pose of matrices, with bones that move nothing carried along, and its distance.
+    /// The pose that has these matrices, and its distance; bones that move no vertex go with their parents.
     fn finish(
         &self,
         mut matrices: Vec<DAffine3>,
@@ -282,20 +283,21 @@ impl<'a> PoseSolver<'a> {
     }
 }
 
-/// Fails when sums for every pair of bones, and the system that they make, would not fit into memory.
+/// Returns an error when the sums for every pair of bones, and their linear system, would not fit into
+/// memory.
 fn check_pairs(bones: usize) -> Result<(), FitError> {
     /// The sums, and a matrix of four numbers per bone with its factors.
     const PAIR: usize = size_of::<sums::Moment>() + 2 * 4 * 4 * size_of::<f64>();
-    let what = || format!("solving poses of {bones} bones, each with each,");
+    let what = || format!("solving poses with all pairs of {bones} bones");
     let factors = [bones, bones, PAIR].map(|n| n as u64);
     Ok(check_memory(
         &factors,
         what,
-        "leave out bones that move nothing",
+        "leave out bones that move no vertex",
     )?)
 }
 
-/// The program with every correction at its default, and none left.
+/// The program with every correction added at its default value and then removed.
 fn with_default_corrections(mut program: LinearProgram, defaults: &[f64]) -> LinearProgram {
     let mut items = program.influences.items().to_vec();
     for (correction, &c) in program.corrections.iter().zip(defaults) {

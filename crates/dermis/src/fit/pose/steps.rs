@@ -8,7 +8,7 @@ use super::sums::Target;
 use super::{JointFreedom, PoseSolver};
 use crate::math::nearest_rotation;
 
-/// Where a search stands.
+/// The state of a search.
 pub(super) struct Descent {
     pub(super) matrices: Vec<DAffine3>,
     pub(super) energy: f64,
@@ -16,8 +16,8 @@ pub(super) struct Descent {
 }
 
 impl PoseSolver<'_> {
-    /// Matrices without any constraint: `M X = Bᵀ`, held weakly at the given ones where the
-    /// vertices of a bone do not determine all of it.
+    /// Matrices without any constraint: `M X = Bᵀ`, pulled weakly to the given ones where the vertices of a
+    /// bone do not determine its matrix.
     pub(super) fn solve_affine(&self, sums: &Target, given: &[DAffine3]) -> Vec<DAffine3> {
         let n = 4 * given.len();
         let mut normal = Mat::<f64>::zeros(n, n);
@@ -99,7 +99,7 @@ impl PoseSolver<'_> {
         }
     }
 
-    /// The same turns with every joint where its parent has it.
+    /// The same turns, with every joint moved to its place in the parent.
     fn rejoin(&self, turned: &[DAffine3], given: &[DAffine3]) -> Vec<DAffine3> {
         let mut joined = turned.to_vec();
         for (j, bone) in self.skin.skeleton.bones().iter().enumerate() {
@@ -155,7 +155,7 @@ impl PoseSolver<'_> {
             let gained = current.energy - energy;
             current.matrices = matrices;
             current.energy = energy;
-            // A millionth of the error is below what anyone measures; rounding ends an exact match.
+            // Stop when the error falls by less than a millionth; an exact match stops at rounding.
             if gained < 1e-6 * energy || energy < 1e-15 * sums.squared {
                 break;
             }
@@ -297,7 +297,7 @@ fn damped_step(normal: &Mat<f64>, right: &Mat<f64>, damping: f64) -> Option<Mat<
         .map(|i| normal[(i, i)])
         .fold(0.0, f64::max);
     for i in 0..normal.nrows() {
-        // What moves no vertex has a zero diagonal: holding it still is all that can be done.
+        // An unknown that moves no vertex has a zero diagonal: hold it still.
         damped[(i, i)] += damping * normal[(i, i)] + 1e-14 * largest;
     }
     solve_spd(&damped, right)

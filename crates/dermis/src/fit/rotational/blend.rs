@@ -1,4 +1,4 @@
-//! Blending few for many: which proxies move a vertex, and how they would have to move.
+//! Blends of few motions for many vertices: which proxies move a vertex, and how the proxies must move.
 //!
 //! Every item (a vertex, with the direction of the skin there) follows a blend of a few of the keys near it
 //! (\[Wang07\] §5.1), with weights that are never negative and sum to 1. Weights for given keys are small
@@ -15,15 +15,15 @@ use crate::progress::{Progress, Stage};
 use crate::skin::Rows;
 use crate::solve::SimplexLs;
 
-/// How strongly keys are held at what they were, as a share of their own part of the system: decides what
-/// the items leave open, and no more.
+/// How strongly keys are held at their previous values, as a share of their own part of the system: it
+/// decides only what the items do not determine.
 const PROXIMITY: f64 = 1e-6;
 
 /// Numbers in a row of an affine motion.
 const N: usize = 4;
 
 /// How many parts a sum over the mesh has, each with a dense system of its own. It depends on the number of proxies
-/// alone, so the same is summed in the same order whatever the number of threads; where systems are large and few
+/// alone, so that sums have the same order for any number of threads; where systems are large and few
 /// of them fit into memory, factorising takes much longer than summing anyway.
 pub(super) fn part_count(proxy_count: usize) -> usize {
     match proxy_count {
@@ -36,9 +36,10 @@ pub(super) fn part_count(proxy_count: usize) -> usize {
 
 /// Weights over affine motions, and the motions.
 pub(super) struct Blend {
-    /// What each item has keys act on in the rest pose: points with 1 as fourth number, directions with 0.
+    /// The vectors of each item that keys act on, in the rest pose: points with 1 as fourth number,
+    /// directions with 0.
     pub(super) inputs: Rows<[f64; N]>,
-    /// What should become of them, by item, then by example, then as the inputs.
+    /// Where the keys should take them, by item, then by example, then in the order of the inputs.
     pub(super) targets: Vec<Vec<DVec3>>,
     /// The keys that each item may use.
     pub(super) allowed: Rows<u16>,
@@ -119,7 +120,7 @@ impl Blend {
         solved.into_iter().collect()
     }
 
-    /// The best keys for given weights, held at the given ones where the items leave them open.
+    /// The best keys for given weights, held at the given ones where the items do not determine them.
     fn keys(&self, weights: &Weights, before: &Keys) -> Keys {
         let size = N * before.count;
         let columns = 3 * self.example_count;

@@ -1,14 +1,14 @@
 //! Patches of skin that move as one: greedy joining of triangles.
 //!
 //! Every triangle begins as a group of its own; of all joins of neighbouring groups the one that adds least
-//! error is made, again and again (\[Wang07\] §5.1). There a group is joined to another *as that one moves*;
-//! here the error is that of the joined group under its own best affine motion in every example, which
-//! sums over points give without going through the points. A join costs O(examples) whatever the size.
+//! error is made, again and again (\[Wang07\] §5.1). In the paper, the error of a join is that of one group
+//! under the other's motion; here it is that of the joined group under its own best affine motion in every
+//! example, which follows from sums over points. A join costs O(examples) for groups of any size.
 //!
 //! Neighbours share an edge. Hair cards, buttons and meshes whose triangles share no vertices have more islands than
-//! there may be groups; then a group that is a whole island may also be joined to what is near it in the rest pose, as
-//! soon as that costs least. So the body below a thousand hairs is not joined to one group before the first two hairs
-//! are, and any count is reached.
+//! there may be groups; then a group that is a whole island may also be joined to groups near it in the rest
+//! pose, as soon as that costs least. So a thousand hairs are joined to each other before the body below them
+//! is reduced to one group, and any count can be reached.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -31,8 +31,8 @@ pub(super) struct Joins {
     triangles: Vec<u32>,
     /// Pairs of groups, each named by one of its triangles' places in `triangles`.
     joins: Vec<(u32, u32)>,
-    /// Places in `triangles` that are near each other though on different islands; none where edges alone lead
-    /// to as few groups as were asked for.
+    /// Places in `triangles` that are near each other though on different islands; empty where edges alone
+    /// lead to as few groups as requested.
     links: Vec<(u32, u32)>,
 }
 
@@ -64,7 +64,7 @@ impl Eq for Candidate {}
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Of equals the lowest numbers, so that the order never depends on the heap.
+        // Ties go to the lowest numbers, so that the order never depends on the heap.
         (other.cost.total_cmp(&self.cost)).then(other.pair.cmp(&self.pair))
     }
 }
@@ -109,8 +109,8 @@ impl Joins {
         let mut joins = Vec::new();
         while count - joins.len() > least.max(1) {
             let Some(best) = state.heap.pop() else {
-                // All that is linked is one, and what is left is far apart. Each gets a partner, so that
-                // at least half of the groups go before it comes to this again.
+                // All linked groups are joined, and the remaining ones are far apart. Each gets a partner, so
+                // that at least half of the groups are joined before this happens again.
                 let middle = |m: &Option<Moments>| Some(m.as_ref()?.rest_mean);
                 let pairs = nearest_pairs(
                     (0..)
@@ -144,7 +144,8 @@ impl Joins {
         }
     }
 
-    /// Pairs of places in what [`groups`](Self::groups) returns that are neighbours without a common vertex.
+    /// Pairs of indices into the result of [`groups`](Self::groups) that are neighbours without a common
+    /// vertex.
     pub(super) fn links(&self) -> &[(u32, u32)] {
         &self.links
     }
@@ -219,8 +220,8 @@ impl State {
         }
     }
 
-    /// The groups that one may be joined to: its neighbours, and where one of the two is a whole island, those
-    /// near it.
+    /// The groups that one may be joined to: its neighbours, and, where one of the two is a whole island, the
+    /// groups near it.
     fn partners(&self, group: u32) -> impl Iterator<Item = u32> {
         let neighbors = &self.neighbors[group as usize];
         let linked = self.linked[group as usize].iter().copied();
@@ -231,7 +232,7 @@ impl State {
         neighbors.iter().copied().chain(linked.filter(may_join))
     }
 
-    /// Gives all that the second group has to the first.
+    /// Moves everything of the second group to the first.
     fn join(&mut self, into: u32, from: u32) {
         for lists in [&mut self.neighbors, &mut self.linked] {
             for other in std::mem::take(&mut lists[from as usize]) {
@@ -278,7 +279,7 @@ impl Moments {
             rest: rest.iter().fold(DMat3::ZERO, |sum, x| sum + outer(*x, *x)),
             posed,
             squared,
-            // Four points have an affine motion that meets them.
+            // Four points have an affine motion that fits them exactly.
             error: 0.0,
         }
     }
@@ -360,7 +361,7 @@ fn neighbors(triangles: &[[u32; 3]], chosen: &[u32]) -> Vec<BTreeSet<u32>> {
 mod tests {
     use super::*;
 
-    /// A strip of squares along x, and what it becomes when each third moves by itself.
+    /// A strip of squares along x, and the same strip with each third moved by itself.
     fn strip() -> (Vec<[u32; 3]>, Vec<DVec3>, Vec<DVec3>) {
         let rest: Vec<DVec3> = (0..20)
             .map(|i| DVec3::new((i / 2) as f64, (i % 2) as f64, 0.0))
@@ -384,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_as_one_is_joined_first() {
+    fn triangles_that_move_as_one_are_joined_first() {
         let (triangles, rest, posed) = strip();
         let shapes = Shapes {
             triangles: &triangles,
@@ -408,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn islands_are_joined_at_last_and_a_part_of_the_triangles_may_be_left_out() {
+    fn islands_are_joined_last_and_some_triangles_may_be_left_out() {
         let (triangles, rest, posed) = strip();
         let shapes = Shapes {
             triangles: &triangles,
@@ -468,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_large_is_not_joined_to_one_before_small_islands_are() {
+    fn small_islands_are_joined_before_a_large_part_becomes_one_group() {
         // Three stiff pieces in one strip, and a loose triangle beside each of its squares, moving with it.
         let (mut triangles, mut rest, mut posed) = strip();
         for k in 0..9 {

@@ -1,24 +1,26 @@
-//! From weights to matrices: where proxy bones stand, as a linear function of predictions and bones.
+//! From weights to matrices: the places of proxy bones, as a linear function of predictions and bones.
 //!
 //! The places of proxies minimise `Σ |v̂ − v|²` over the edges of all triangles (\[Wang07\] Eq. 5), `v` being the
-//! difference of two corners, each a blend of proxies, or of the skeleton's bones where the vertex is held, and `v̂`
-//! what is predicted of it. Written as `A t − B d − E q` the optimum is `t = C1 d + C2 q` with
+//! difference of two corners, each a blend of proxies, or of the skeleton's bones where the vertex is held,
+//! and `v̂` its prediction. Written as `A t − B d − E q` the optimum is `t = C1 d + C2 q` with
 //! `C1 = (AᵀA)⁻¹AᵀB` and `C2 = (AᵀA)⁻¹AᵀE`.
 //!
-//! What differs from the paper:
+//! Differences from the paper:
 //!
-//! - There a triangle's gradient is a blend of key gradients. But the gradient of a blend of motions also has the
-//!   motions' differences times the slope of the weights, and key gradients that make up for it are no gradients of
-//!   any patch: joints predict them badly. Here the keys are the predicted *motions* of the patches, and an edge is the
-//!   difference of what they blend to at its ends. Where the gradient of a triangle's own patch alone meets the
-//!   training examples better, as it does exactly when the patch is that triangle, it is taken.
-//! - Motions know where they are, so vertices are also pulled to where they blend to, by default with a hundredth of
-//!   the weight of an edge: nothing drifts, and a part of the mesh without a held vertex has its place.
+//! - In the paper, a triangle's gradient is a blend of key gradients. But the gradient of a blend of motions
+//!   also has the motions' differences times the slope of the weights, and key gradients that make up for it
+//!   are not the gradients of any patch, so joints predict them badly. Here the keys are the predicted
+//!   *motions* of the patches, and an edge is the difference of their blends at its ends. Where the gradient
+//!   of a triangle's own patch alone fits the training examples better (it is exact when the patch is that
+//!   triangle), that gradient is used.
+//! - Motions include positions, so vertices are also pulled to their blended positions, by default with a
+//!   hundredth of the weight of an edge: nothing drifts, and a part of the mesh without a held vertex has a
+//!   position.
 //! - All three edges of a triangle count, not the two at its first corner, so the order of corners does not matter.
 //! - The rows of all matrices (x, y, z) are apart in `A`, `B` and `E`, so the system is that of one row, a third of
 //!   the size each way.
-//! - A millionth of the weight holds each proxy at its own patch, which decides what edges leave open: a flat patch
-//!   says nothing of the direction across it, two proxies of one patch nothing of each other.
+//! - A millionth of the weight holds each proxy at its own patch, which decides what edges do not determine:
+//!   the direction across a flat patch, and how two proxies of one patch differ.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -33,7 +35,7 @@ use crate::skin::{Rows, Weight};
 /// Weight of each proxy's own patch, as a share of that of its edges.
 const OWN_PATCH: f64 = 1e-6;
 
-/// All that the places of proxies follow from.
+/// The inputs from which the places of proxies are computed.
 pub(super) struct Assembly<'a> {
     pub(super) skeleton: &'a Skeleton,
     pub(super) rest: &'a [DVec3],
@@ -111,10 +113,10 @@ impl Assembly<'_> {
             normal += n;
             right += r;
         }
-        self.decide_the_open(&mut normal, &mut right);
+        self.add_own_patches(&mut normal, &mut right);
         let factor = normal.llt(Side::Lower).map_err(|_| FitError::BadOption {
             option: "proxies",
-            problem: "the places of the proxy bones are not determined: fewer of them may be"
+            problem: "the examples do not determine the places of so many proxy bones: try fewer"
                 .to_owned(),
         })?;
         // Each is as large as the result.
@@ -132,8 +134,8 @@ impl Assembly<'_> {
         })
     }
 
-    /// Adds a millionth of weight for what edges leave open.
-    fn decide_the_open(&self, normal: &mut Mat<f64>, right: &mut Mat<f64>) {
+    /// Adds a millionth of weight, for directions that edges do not determine.
+    fn add_own_patches(&self, normal: &mut Mat<f64>, right: &mut Mat<f64>) {
         let count = self.patch_of_proxy.len();
         let own: Vec<f64> = (0..count)
             .map(|m| (0..3).map(|c| normal[(4 * m + c, 4 * m + c)]).sum::<f64>() / 3.0)

@@ -14,7 +14,7 @@ use crate::progress::{Progress, Stage};
 use crate::rig::{BoneId, PatchPredictor, Pose, ProxyBones};
 use crate::skin::{Skin, VertexProgram};
 
-/// The full form of rotational regression (\[Wang07\] §4.2): what the reduced form approximates.
+/// The full form of rotational regression (\[Wang07\] §4.2), which the reduced form approximates.
 pub struct FullRegression {
     /// Linear blend skinning, for the vertices that are held.
     ssd: Skin,
@@ -55,8 +55,8 @@ impl FullRegression {
     }
 }
 
-/// Fits the full form to the examples numbered in `training`; of the options those about proxies are not heard.
-/// The best-predicted vertex of each part of the mesh is held, too, whatever its error.
+/// Fits the full form to the examples numbered in `training`; options about proxies are ignored.
+/// The best-predicted vertex of each part of the mesh is held, too, even if its error is large.
 ///
 /// Cost: O(T J K) for T triangles, J joints and K examples, and a sparse Cholesky factor of the mesh.
 ///

@@ -1,4 +1,5 @@
-//! Parts of a skin that no edge joins, and what is near them: hair cards, buttons, triangles without common vertices.
+//! Parts of a skin that no edge joins, such as hair cards, buttons and triangles without common vertices, and
+//! the parts near them.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +9,13 @@ use super::cluster::Shapes;
 use super::near::PlaceTree;
 use crate::par;
 
-/// Links from a triangle of an island to the nearest ones of others: as many as a group of a mesh has neighbours.
+/// Links from a triangle of an island to the nearest triangles of other islands: about as many as a group has
+/// neighbours.
 const LINKS: usize = 6;
 /// Triangles of an island that are linked to others, at most: more would make a large island cost its square.
 const LINKED_TRIANGLES: usize = 8;
 
-/// Triangles that edges lead to from each other.
+/// Sets of triangles that are connected by edges.
 pub(super) struct Islands {
     /// By triangle, as its place in the list.
     of_triangle: Vec<u32>,
@@ -79,7 +81,7 @@ impl Islands {
             });
             links.collect::<Vec<_>>()
         });
-        once_each(links.concat())
+        without_duplicates(links.concat())
     }
 }
 
@@ -95,10 +97,10 @@ pub(super) fn nearest_pairs(places: impl Iterator<Item = (u32, DVec3)>) -> Vec<(
         };
         near.into_iter().map(pair).collect::<Vec<_>>()
     });
-    once_each(pairs.concat())
+    without_duplicates(pairs.concat())
 }
 
-fn once_each(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+fn without_duplicates(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     pairs.sort_unstable();
     pairs.dedup();
     pairs

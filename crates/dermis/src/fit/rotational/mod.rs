@@ -3,8 +3,8 @@
 //! Linear blend skinning moves a vertex with bones. But skin between two bones turns with neither: half-way
 //! along a twisting forearm, less and about another axis over a muscle. \[Wang07\] learns from examples how
 //! patches of skin turn with a joint (a share `u` of its angle, its axis offset by `W`) and how they stretch,
-//! puts the patches together by a Poisson equation, and reduces that to **proxy bones**: what is left per
-//! vertex is linear blend skinning.
+//! puts the patches together by a Poisson equation, and reduces that to **proxy bones**: the work per vertex
+//! is then linear blend skinning.
 //!
 //! ```text
 //! examples ─▶ linear blend fit ─▶ near-rigid vertices stay with it      (mod)
@@ -54,27 +54,27 @@ pub enum ProxyCount {
     /// long as one of linear blend skinning on the sets that it was measured on (see `docs/performance.md`). Small meshes
     /// have fewer for their size, because to place even ten takes as long as to move some 500 vertices.
     Automatic,
-    /// As many as given, or fewer where the skin has not as many triangles; at least 1 and at most 2000.
+    /// This number, or fewer where the skin has fewer triangles; at least 1 and at most 2000.
     ///
-    /// Every patch has a say in the place of every proxy, so memory grows with the square of their number and time
-    /// faster: a mesh of 3,000 vertices took 0.2 GB for 500, 0.4 GB for 1000 and 2 GB for 2000, and 5 s, 23 s and 4
-    /// minutes on two busy cores.
+    /// Every patch influences the place of every proxy, so memory grows with the square of their number and
+    /// time faster: a mesh of 3,000 vertices took 0.2 GB for 500, 0.4 GB for 1000 and 2 GB for 2000, and 5 s,
+    /// 23 s and 4 minutes on two busy cores.
     Exactly(usize),
-    /// As few as follow the training examples to this E_RMS (see [`Measures`](crate::measure::Measures)), when
-    /// they are moved as well as they can be.
+    /// The fewest that reach this E_RMS (see [`Measures`](crate::measure::Measures)) on the training examples
+    /// when they move in the best possible way.
     ///
-    /// That is the second of [`Fitted::round_errors`], over all vertices, those that stay with linear blend skinning
-    /// as that has them. It bounds neither the error of the skin as it runs, which has what is predicted of the motions
-    /// in the place of the best ones (the third), nor that of poses that were held out: to know those every count would
-    /// have to be fitted to the end.
+    /// That is the second of [`Fitted::round_errors`], over all vertices, including those that stay with
+    /// linear blend skinning. It bounds neither the error of the final skin (the third), which moves proxies
+    /// by predictions instead of in the best way, nor the error on poses that were held out: to know those,
+    /// every count would have to be fitted to the end.
     ///
-    /// A target that is out of reach is no error: the search ends where twice as many proxies take off less than a
-    /// twentieth, and the second of the errors says how far they go.
+    /// A target that cannot be reached is no error: the search ends where twice as many proxies lower the
+    /// error by less than a twentieth, and the second of the errors shows what was reached.
     TargetError(f64),
 }
 
 impl ProxyCount {
-    /// How many proxies are wanted for a mesh; 1, the fewest to try, where an error decides.
+    /// How many proxies to use for a mesh; with a target error 1, the fewest to try.
     fn least(self, vertex_count: usize) -> usize {
         match self {
             Self::Automatic => (vertex_count.saturating_sub(400) / 128).clamp(8, 60),
@@ -116,7 +116,7 @@ impl Default for RotationalOptions {
     }
 }
 
-/// How often vertices that linear blend skinning meets better are given back to it.
+/// How often vertices that linear blend skinning fits better are given back to it.
 const GIVE_BACK_ROUNDS: usize = 2;
 /// Most bones that the frame of a patch blends.
 const MOST_FRAME_BONES: usize = 4;
@@ -158,15 +158,15 @@ impl RotationalOptions {
 /// Fits rotational regression to the examples numbered in `training`.
 ///
 /// The skin has [proxy bones](crate::skin::PoseProgram::proxies) after the skeleton's bones, and is linear blend skinning over both:
-/// near-rigid vertices follow the skeleton, the others proxies. Where even so linear blend skinning meets the
-/// training examples better at a vertex, the vertex stays with it. Without a vertex that needs proxies the skin
-/// is plain. [`Fitted::round_errors`] are those of linear blend skinning, of the proxies when they are moved as
-/// well as they can be, and of the skin.
+/// near-rigid vertices follow the skeleton, the others proxies. Where linear blend skinning still fits the
+/// training examples better at a vertex, the vertex stays with it. If no vertex needs proxies, the skin has
+/// none. [`Fitted::round_errors`] are those of linear blend skinning, of the proxies when they move in the
+/// best possible way, and of the skin.
 ///
 /// Cost: that of [`fit_ssd`]; O(T K log T) to join T triangles over K examples; O(T K) per round of weights
 /// and, for P proxies, O(P³ + P² K) of motions; O(P J K) for the predictors of J joints. All linear in the
-/// mesh and the examples but for a logarithm; and O(K² J) for the order in which poses follow each other, which
-/// thousands of examples will notice.
+/// mesh and the examples but for a logarithm; and O(K² J) for the order in which poses follow each other,
+/// which matters for thousands of examples.
 ///
 /// ```
 /// use dermis::fit::{ProxyCount, RotationalOptions, fit_rotational_regression};
@@ -182,7 +182,8 @@ impl RotationalOptions {
 /// ```
 ///
 /// # Errors
-/// [`FitError::NothingToFit`], [`FitError::BadOption`], and [`FitError::Stopped`] when `progress` says so.
+/// [`FitError::NothingToFit`], [`FitError::BadOption`], and [`FitError::Stopped`] when `progress` stops the
+/// job.
 pub fn fit_rotational_regression(
     set: &ExampleSet,
     training: &[usize],
@@ -241,7 +242,8 @@ impl<'a> Base<'a> {
         })
     }
 
-    /// Gradients say nothing of where a part of a mesh is: holds its best-predicted vertex, too.
+    /// Also holds the best-predicted vertex of each part of the mesh, because gradients do not determine
+    /// where a part is.
     fn hold_one_of_each_part(&mut self) {
         let mesh = self.set.rest();
         let topology = Topology::new(mesh.vertex_count(), mesh.triangles());

@@ -1,4 +1,4 @@
-//! The nearest few of many points, as a k-d tree: what stands beside what where no edge says so.
+//! The nearest few of many points, by a k-d tree: neighbours that no edge connects.
 
 use glam::DVec3;
 
@@ -12,7 +12,7 @@ pub(super) struct PlaceTree<'a> {
 }
 
 impl<'a> PlaceTree<'a> {
-    /// Cost: O(n log² n), whatever the places are: ranges are halved by rank.
+    /// Cost: O(n log² n) for any places, because ranges are halved by rank.
     pub(super) fn new(places: &'a [DVec3]) -> Self {
         let mut order: Vec<u32> = (0..places.len() as u32).collect();
         let mut axes = vec![0; order.len()];
@@ -26,8 +26,8 @@ impl<'a> PlaceTree<'a> {
 
     /// The numbers of the `most` wanted points that are nearest to a place, nearest first.
     ///
-    /// Which of equally distant ones are found depends on the tree alone: to look at all of them would take forever
-    /// where many points are at one place.
+    /// Of equally distant points, the order of the tree decides which are found: visiting all of them would
+    /// take too long where many points are at one place.
     pub(super) fn nearest(
         &self,
         to: DVec3,
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_are_those_that_a_look_at_all_finds() {
+    fn the_nearest_points_equal_those_of_a_full_search() {
         let place = |k: usize| {
             let phase = |step: f64| ((k + 1) as f64 * step).fract();
             DVec3::new(phase(0.819_172_5), 3.0 * phase(0.671_043_6), phase(0.549_7))

@@ -21,11 +21,12 @@ pub struct PoissonSolver {
 }
 
 impl PoissonSolver {
-    /// Factors the system of a mesh. Every part of the mesh must have a vertex that is held, and vertices
-    /// of no triangle must be.
+    /// Factors the system of a mesh. Every part of the mesh must have a held vertex, and vertices without a
+    /// triangle must be held.
     ///
     /// # Errors
-    /// [`FitError::BadOption`] when a part of the mesh has none, or when the factor does not fit in memory.
+    /// [`FitError::BadOption`] when a part of the mesh has no held vertex, or when the factor does not fit in
+    /// memory.
     ///
     /// # Panics
     /// When `is_held` has not one entry per vertex.
@@ -35,7 +36,7 @@ impl PoissonSolver {
             option: "held vertices",
             problem: problem.to_owned(),
         };
-        // Rounding may make a factor of a singular matrix, so this is looked up.
+        // Rounding may let a singular matrix be factored, so this is checked first.
         let topology = Topology::new(mesh.vertex_count(), mesh.triangles());
         let mut has_held = vec![false; topology.component_count()];
         for (&part, &held) in topology.component_of_vertex().iter().zip(is_held) {
@@ -102,7 +103,7 @@ impl PoissonSolver {
         })
     }
 
-    /// Moves the vertices that are not held; `positions` has those that are in place.
+    /// Moves the vertices that are not held; `positions` must hold the held ones in place.
     ///
     /// # Panics
     /// When there is not one gradient per triangle and one position per vertex.
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_without_a_held_vertex_is_refused_and_one_without_a_free_one_is_left() {
+    fn a_part_without_a_held_vertex_is_refused_and_one_without_a_free_vertex_stays() {
         let mesh = grid();
         let error = PoissonSolver::new(&mesh, &[false; 20]).map(|_| ());
         let error = error.expect_err("nothing says where it is").to_string();

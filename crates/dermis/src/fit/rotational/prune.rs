@@ -1,14 +1,14 @@
-//! Fewer numbers in C1 and C2: what is far from a proxy hardly moves it.
+//! Fewer numbers in C1 and C2: patches and bones far from a proxy hardly move it.
 //!
-//! A share that moves no point of a proxy's patch by more than a tolerance is dropped, and what it belonged to is
-//! taken to move with the proxy's own patch instead. So the sums still move with the whole character, exactly.
-//! A run-time passes over columns that are 0 for all of eight neighbouring proxies.
+//! A share that moves no point of a proxy's patch by more than a tolerance is given to the proxy's own patch
+//! instead. So the sums still move exactly with the whole character. A run-time skips columns that are 0 for
+//! all of eight neighbouring proxies.
 
 use glam::{DAffine3, DVec3};
 
 use super::compile::Compiled;
 
-/// Everything that shares of C1 and C2 are measured and given back by.
+/// The inputs of pruning.
 pub(super) struct Pruning<'a> {
     /// The middle of every patch in the rest pose.
     pub(super) middles: &'a [DVec3],
@@ -20,12 +20,12 @@ pub(super) struct Pruning<'a> {
     pub(super) rest_of_source: &'a [DAffine3],
     /// How far things move, in model units: the diagonal of the rest box.
     pub(super) reach: f64,
-    /// What a point may be off for one share that is dropped, in model units.
+    /// How far dropping one share may move a point, in model units.
     pub(super) tolerance: f64,
 }
 
 impl Pruning<'_> {
-    /// Drops what may be dropped.
+    /// Drops all shares that are small enough.
     pub(super) fn apply(&self, compiled: &mut Compiled) {
         let width1 = 4 * self.middles.len();
         let width2 = 4 * self.rest_of_source.len();
@@ -71,7 +71,7 @@ impl Pruning<'_> {
             let share = &matrix[at(row)..at(row) + 4];
             let along = DVec3::from_slice(share).length();
             let lever = if row < 3 { radius } else { 1.0 };
-            // A direction turns, a place goes far.
+            // A turn moves a direction by at most twice its length; a position moves by at most the reach.
             lever * (2.0 * along + self.reach * share[3].abs())
         };
         (0..4).map(moves).sum::<f64>() <= self.tolerance
@@ -82,7 +82,8 @@ fn give(to: &mut [f64], back: [f64; 4]) {
     to.iter_mut().zip(back).for_each(|(to, back)| *to += back);
 }
 
-/// Points in an order in which neighbours follow each other: always the nearest that is left, from an end.
+/// Points in an order in which neighbours follow each other: from an end, always the nearest of the
+/// remaining points.
 pub(super) fn path(points: &[DVec3]) -> Vec<usize> {
     let mut left: Vec<usize> = (0..points.len()).collect();
     let mean = points.iter().sum::<DVec3>() / points.len().max(1) as f64;

@@ -1,4 +1,5 @@
-//! The turns of all joints in the training poses, on branches that run-time will read, too.
+//! The turns of all joints in the training poses, as rotation vectors that the run-time will read in the same
+//! way.
 
 use std::f64::consts::PI;
 
@@ -10,13 +11,13 @@ use crate::math::{nearest_branch, nearest_rotation, rotation_vector};
 use crate::measure::posed_from_rest;
 use crate::rig::{BoneId, JointReading};
 
-/// Turns up to this are read as they are: the short way round from rest. Nearer to half a turn, and
-/// beyond, the middle of what was seen decides which way round a turn is.
+/// Turns up to this are read the short way round from rest. For larger turns, the middle of the turns in the
+/// examples decides which way round a turn is.
 const SURELY_SHORT_RAD: f64 = 0.9 * PI;
-/// A joint that never turns as far as this tells nothing, in radians.
+/// A joint that never turns as far as this is ignored, in radians.
 const STILL_RAD: f64 = 1e-3;
 
-/// What the skeleton does in the rest pose, which is example 0, and in the training poses.
+/// The motion of the skeleton in the rest pose, which is example 0, and in the training poses.
 pub(super) struct Readings {
     /// `N_j` by bone, then by example.
     pub(super) motion: Vec<Vec<DAffine3>>,
@@ -33,11 +34,11 @@ pub(super) struct Readings {
     pub(super) designs: Designs,
 }
 
-/// The examples as a tree with the rest pose as its root and short edges: along it turns are
-/// followed from pose to pose, so that what passes half a turn goes on. In an animation the edges
-/// join frames that follow each other; in a set of poses, those that are alike.
+/// The examples as a tree with the rest pose as its root and short edges: along it turns are followed from
+/// pose to pose, so that a turn may grow beyond half a circle. In an animation the edges join frames that
+/// follow each other; in a set of poses, those that are alike.
 pub(super) struct PoseTree {
-    /// Example and the one before it, in an order in which that comes first.
+    /// Each example and its predecessor, predecessors first.
     pub(super) edges: Vec<(usize, usize)>,
 }
 
@@ -91,7 +92,7 @@ impl Readings {
             });
             let rest_model_from_bone = skeleton.bones()[bone.index()].bone_from_rest.inverse();
             pivots.push(rest_model_from_bone.translation);
-            // As a run-time reads them, that knows no pose before.
+            // As a run-time reads them, without a previous pose.
             turns.push(vectors.iter().map(|v| nearest_branch(*v, middle)).collect());
         }
         let designs = Designs::new(turns.clone(), training.len() + 1);
@@ -176,7 +177,7 @@ impl PoseTree {
         Self { edges }
     }
 
-    /// Rotation vectors on branches that go on from pose to pose; that of the rest pose is kept.
+    /// Rotation vectors that change continuously from pose to pose; the rest pose keeps its own.
     pub(super) fn follow(&self, vectors: &[DVec3]) -> Vec<DVec3> {
         let mut followed = vectors.to_vec();
         for &(example, before) in &self.edges {

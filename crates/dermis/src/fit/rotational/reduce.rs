@@ -117,7 +117,7 @@ pub(super) fn fit(
     })
 }
 
-/// Proxies as they would have to move.
+/// Proxies with their best motions in the training examples.
 struct Proxies {
     count: usize,
     /// By vertex; empty for those of no triangle with a free corner.
@@ -129,8 +129,8 @@ struct Proxies {
     rms: f64,
 }
 
-/// A search for an error ends where twice as many proxies leave more than this share of it: held vertices, and what
-/// a few influences cannot blend, stay as they are.
+/// A search for an error ends where twice as many proxies leave more than this share of it: the error of held
+/// vertices, and of vertices that a few influences cannot blend, does not fall.
 const STALLED: f64 = 0.95;
 /// But not below this count, where two of the first patches may be no better than one.
 const STALLED_COUNT: usize = 16;
@@ -150,7 +150,8 @@ impl Proxies {
         if count > super::MOST_PROXIES {
             // Keys are numbered in 16 bits.
             let most = super::MOST_PROXIES;
-            let problem = format!("the triangles make {count} patches, and at most {most} may be");
+            let problem =
+                format!("the triangles make {count} patches, but at most {most} are possible");
             return bad_option("proxy-bones", problem);
         }
         let (own, allowed) = groups_of_vertices(base, &groups, joins.links(), count);
@@ -208,7 +209,7 @@ impl Proxies {
         }
     }
 
-    /// Where a vertex is when the proxies move as well as they can.
+    /// Where a vertex is when the proxies have their best motions.
     fn blended(&self, base: &Base<'_>, example: usize, vertex: usize) -> DVec3 {
         let rest = base.set.rest().positions()[vertex];
         let terms = self.weights.row(vertex).iter();
@@ -254,7 +255,7 @@ impl Proxies {
         }
     }
 
-    /// Every triangle with a free corner; and its own patch, where the gradient of that meets the training
+    /// Every triangle with a free corner; and its own patch, where the patch's gradient fits the training
     /// examples' edges better than the blend of motions.
     fn own_gradients(&self, base: &Base<'_>, joins: &Joins) -> Vec<([u32; 3], Option<u16>)> {
         let shapes = base.shapes();
@@ -292,7 +293,8 @@ fn alone(groups: &[(u32, u32)], count: usize) -> Vec<Option<u32>> {
     members.into_iter().map(only).collect()
 }
 
-/// The affine motions that meet each group's corners and the tips of its normals best, in every training example.
+/// The affine motions that best fit each group's corners and the tips of its normals, in every training
+/// example.
 fn group_motions(base: &Base<'_>, groups: &[(u32, u32)], count: usize) -> Keys {
     let mut members = vec![Vec::new(); count];
     for &(triangle, group) in groups {
@@ -356,8 +358,8 @@ fn directions(shape: &[DVec3], triangles: &[[u32; 3]]) -> Vec<DVec3> {
     sums.into_iter().map(mean).collect()
 }
 
-/// As few proxies as follow the examples to an error, in model units: the error falls with the count, so the
-/// interval is halved. Where it hardly falls any more those are returned that went as far.
+/// The fewest proxies that reach an error on the examples, in model units: the error falls with the count, so
+/// the interval is halved. Where the error hardly falls any more, the count before that is returned.
 fn fewest(
     base: &Base<'_>,
     joins: &Joins,
@@ -432,7 +434,7 @@ fn groups_of_vertices(
     rows
 }
 
-/// All that a skin is made of but the vertices that follow proxies.
+/// Everything that a skin is made of, except the vertices that follow proxies.
 struct Parts<'a> {
     base: &'a Base<'a>,
     proxies: &'a Proxies,

@@ -1,5 +1,5 @@
 //! From the motion of a patch in the examples to a predictor of it: which joint, how much of its turn, about
-//! which axis, and what is left.
+//! which axis, and the remaining stretch.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -11,18 +11,19 @@ use crate::rig::{BoneId, PatchPredictor, PredictedTurn, blend};
 
 /// A turn is exact when it is off by no more than this in the mean, in radians (0.05°).
 const EXACT_RAD: f64 = 1e-3;
-/// Pull of the axis offset towards none, as a share of the data's: it decides what the data leaves open,
+/// Pull of the axis offset towards zero, as a share of the data's: it decides what the data do not determine,
 /// as for a joint that turned about one axis only.
 const OFFSET_PRIOR: f64 = 1e-3;
-/// Most that a patch turns with a joint, as a share of its angle. Skin turns with its bones or less; what explains more
-/// is chance, and a joint that hardly turned in the examples would throw skin about in other poses.
+/// Most that a patch turns with a joint, as a share of its angle. Skin turns as much as its bones or less. A
+/// larger share fits the examples only by chance, and a joint that hardly turned in the examples would throw
+/// skin about in other poses.
 const MOST_SHARE: f64 = 1.5;
-/// How far shares of a turn are moved to see whether less is left.
+/// Steps by which shares of a turn are changed to see whether the error falls.
 const SHARE_STEPS: [f64; 6] = [0.08, 0.04, 0.02, 0.01, 0.005, 0.0025];
 /// A patch of one vertex, or of none, has no extent: it counts as so large, as a share of how far from the origin it
 /// gets.
 const LEAST_RADIUS: f64 = 1e-6;
-/// Of all joints so many, the best by their turns alone, are tried with what is left.
+/// How many joints, the best by their turns alone, are tried with a regression of the remainder.
 const FIRST_JOINTS: usize = 3;
 
 /// A patch of skin in all examples, the rest pose first.
@@ -37,11 +38,11 @@ pub(super) struct PatchMotion {
 
 /// Fits a predictor to the motion of one patch.
 ///
-/// Every joint is tried, with the patch's turns seen from the bone that the joint turns in; what the best leave
-/// is fitted to a second joint each if that explains more than chance would (\[Wang07\] §3.2.2 always takes two).
-/// Tried beside them is the frame of linear blend skinning, which is hard to beat where skin moves nearly as that.
-/// What each of these leaves is regressed on turns of joints, and the one is kept that predicts best what it has not
-/// seen.
+/// Every joint is tried, with the patch's turns seen from the bone that the joint turns in. The remainder of
+/// the best ones is fitted to a second joint if that explains more than chance would (\[Wang07\] §3.2.2
+/// always takes two). The frame of linear blend skinning is tried too, which is hard to beat where skin
+/// nearly follows it. The remainder of each candidate is regressed on turns of joints, and the candidate that
+/// best predicts left-out examples is kept.
 pub(super) fn fit_patch(readings: &Readings, patch: &PatchMotion) -> PatchPredictor {
     let rotations: Vec<DQuat> = (patch.motions.iter())
         .map(|d| DQuat::from_mat3(&nearest_rotation(d.matrix3)).normalize())
@@ -59,7 +60,7 @@ pub(super) fn fit_patch(readings: &Readings, patch: &PatchMotion) -> PatchPredic
             )
         })
         .collect();
-    // Of equals the first, as everywhere.
+    // Ties go to the first, as everywhere.
     tried.sort_by(|a, b| a.1.squared_error.total_cmp(&b.1.squared_error));
     tried.truncate(FIRST_JOINTS);
     let about_axes: Vec<(PatchPredictor, Vec<Vec<usize>>)> = (tried.iter())
@@ -110,10 +111,12 @@ fn sets_around(readings: &Readings, first: usize, second: Option<usize>) -> Vec<
     [Vec::new(), vec![first]].into_iter().chain(pairs).collect()
 }
 
-/// A patch that takes a share of a joint's turn about the joint's own axis, the share that leaves least.
+/// A patch that takes a share of a joint's turn about the joint's own axis, with the share that gives the
+/// smallest error.
 ///
-/// Skin that twists is a turn by `s θ` about the axis times a shear that is linear in `θ`: exactly this form. The
-/// rotation nearest to it is neither about the axis nor linear, so a turn that is fitted to that is not.
+/// Skin that twists is a turn by `s θ` about the axis times a shear that is linear in `θ`: exactly this form.
+/// The rotation nearest to such a motion is neither about the axis nor linear in `θ`, so a turn fitted to it
+/// is neither.
 fn turning_about_axis(
     readings: &Readings,
     patch: &PatchMotion,
@@ -148,7 +151,7 @@ fn turning_about_axis(
     best.2
 }
 
-/// The turn of a second joint, if it explains more of what the first leaves than chance would.
+/// The turn of a second joint, if it explains more of the first one's remainder than chance would.
 fn second_turn(
     readings: &Readings,
     first: &PredictedTurn,
@@ -229,7 +232,7 @@ fn fit_turn(turns: &[DVec3], targets: &[DVec3], most: f64) -> TurnFit {
         let scale = if input > 0.0 { along / input } else { 0.0 };
         let scale = scale.clamp(-most, most);
         let squared_error = (output - 2.0 * scale * along + scale * scale * input).max(0.0);
-        // Of equals the first: a positive share of the turn.
+        // Ties go to the first: a positive share of the turn.
         if squared_error < best.squared_error * (1.0 - 1e-9) {
             best = TurnFit {
                 scale,
@@ -249,15 +252,15 @@ fn is_worth_it(before: f64, after: f64, examples: usize, choices: usize) -> bool
     gain > 4.0 * rows.ln() + 2.0 * (choices as f64).ln()
 }
 
-/// Regresses what is left when the predictor's frame and turns are taken off, `[X | x] = H [inputs; 1]`, and
-/// returns the error of examples left out, with that price.
+/// Regresses what remains after removing the predictor's frame and turns, `[X | x] = H [inputs; 1]`, and
+/// returns the error of left-out examples, with the price of inputs.
 ///
 /// \[Wang07\] §3.3 takes off the patch's own rotation, and regresses the symmetric rest on the turns of the joint
-/// and its parent. Taking off the *predicted* rotation lets the same nine numbers mend what the turns miss, and
-/// the squares of a turn let skin bulge alike to both sides. Three more numbers are where the middle goes. That is
-/// more than a few examples determine, so the regression has a ridge; of some ridges, of turns with and without
-/// their squares and of the given sets of joints, those are taken that predict best what they have not seen, one
-/// example left out at a time, and with a price on inputs.
+/// and its parent. Taking off the *predicted* rotation lets the same nine numbers correct errors of the
+/// turns, and the squares of a turn let skin bulge equally for turns to both sides. Three more numbers place
+/// the middle. That is more than a few examples determine, so the regression has a ridge. Several ridges,
+/// turns with and without their squares, and the given sets of joints are compared by their error on examples
+/// left out one at a time, with a price on inputs.
 fn fit_rest(
     readings: &Readings,
     patch: &PatchMotion,
@@ -271,7 +274,7 @@ fn fit_rest(
     // At rest: no stretch, and the middle where it is.
     let still = DAffine3::from_translation(patch.motions[0].translation - predictor.pivot);
     let still = still.to_cols_array();
-    // Of each number, what an error of 1 does to a point of the patch.
+    // For each number, how far an error of 1 moves a point of the patch.
     let reach = patch
         .motions
         .iter()
@@ -365,7 +368,7 @@ mod tests {
             prop_assert!(found <= alternated + 2e-3 * output, "{found} against {alternated}");
         }
 
-        /// What is made by a share and an offset is given back.
+        /// A motion made from a share and an offset gives both back.
         #[test]
         fn a_share_and_an_offset_are_found(
             turns in prop::collection::vec(vector(), 4..10),
@@ -411,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn four_more_numbers_must_earn_their_keep() {
+    fn a_second_joint_must_explain_more_than_chance() {
         assert!(!is_worth_it(1.0, 0.8, 10, 20), "chance does as much");
         assert!(is_worth_it(1.0, 0.01, 10, 20), "chance does not");
         assert!(is_worth_it(1.0, 0.0, 10, 20), "an exact fit");

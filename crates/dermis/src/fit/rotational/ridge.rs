@@ -1,8 +1,8 @@
-//! Ridge regression of a patch's numbers on the turns of joints, judged by examples left out.
+//! Ridge regression of a patch's numbers on the turns of joints, judged by its error on left-out examples.
 //!
-//! Which joints and which of their inputs: that makes a [`Design`], whose eigenvectors serve every ridge and every
-//! patch. Then a regression is two small products, and the error of each example left out has a closed form:
-//! what is missed with all examples, over 1 less the example's own part in its prediction.
+//! The joints and their inputs make a [`Design`], whose eigenvectors serve every ridge and every patch. Then
+//! a regression is two small products, and the error of each left-out example has a closed form: its error
+//! when fitted with all examples, divided by 1 minus the example's own part in its prediction.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,14 +15,15 @@ use crate::solve::SymmetricEigen;
 /// Ridges that are tried, in units of the mean square of the inputs.
 const RIDGES: [f64; 6] = [1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
-/// Least unit of a turn, in radians (29°): what a joint that turned less did to skin counts for less, because in another
-/// pose it may turn further.
+/// Least unit of a turn, in radians (29°): a joint that turned less has less effect, because in another pose
+/// it may turn further.
 const LEAST_UNIT_RAD: f64 = 0.5;
 
-/// What inputs cost, counted as far as the examples tell them apart (the trace of the regression's projection): with
-/// as many of them as examples the error of those left out counts four times. Of hundreds of regressions that are tried
-/// some do well by chance. At a price of 1 held-out EE of the papers' horse (11 poses) was 72%, at 3 it was 62%, at 6 61%, before
-/// turns about the joint's own axis were tried; a cat's (10 poses) 57%, 60%, 61%.
+/// Price of inputs, counted as far as the examples distinguish them (the trace of the regression's
+/// projection): with as many inputs as examples, the error of left-out examples counts four times. The price
+/// is needed because some of the hundreds of regressions do well by chance. At a price of 1 the held-out EE
+/// (enveloping error on held-out examples) of the papers' horse (11 poses) was 72%, at 3 it was 62%, at 6
+/// 61%, before turns about the joint's own axis were tried; a cat's (10 poses) 57%, 60%, 61%.
 const INPUT_PRICE: f64 = 3.0;
 
 /// Numbers of a patch that are predicted.
@@ -42,7 +43,7 @@ pub(super) struct Design {
     /// The first 3 inputs of each joint, or all 9.
     per_joint: usize,
     width: usize,
-    /// What each input was divided by, so that one ridge suits all.
+    /// The divisor of each input, so that one ridge suits all.
     units: Vec<f64>,
     /// `XᵀX / n` for the divided inputs `X`.
     eigen: SymmetricEigen,
@@ -53,7 +54,7 @@ pub(super) struct Design {
 /// The joints of a design and how many inputs each has.
 type Key = (Vec<usize>, usize);
 
-/// Designs over the turns of all joints in all examples, made when they are asked for.
+/// Designs over the turns of all joints in all examples, made when first used.
 pub(super) struct Designs {
     /// By joint, then by example.
     turns: Vec<Vec<DVec3>>,
@@ -77,7 +78,7 @@ impl Designs {
         if let Some(design) = made().get(&key) {
             return Arc::clone(design);
         }
-        // Two threads may make the same one: it is the same.
+        // If two threads make the same design, the results are equal.
         let design = Arc::new(self.make(joints, per_joint));
         made().insert(key, Arc::clone(&design));
         design
@@ -172,7 +173,7 @@ impl Design {
             squared * (1.0 + INPUT_PRICE * freedom / count)
         };
         let errors = RIDGES.map(|ridge| (left_out(ridge), ridge));
-        // Of equals the stronger ridge.
+        // Ties go to the stronger ridge.
         let best = errors.into_iter().rev().min_by(|a, b| a.0.total_cmp(&b.0));
         let (left_out, ridge) = best.expect("some ridges are tried");
         let mut solution = vec![[0.0; 12]; self.width];
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quadratic_in_the_turns_is_found() {
+    fn a_quadratic_function_of_the_turns_is_found() {
         let turns = turns();
         let output = |k: usize| -> Outputs {
             let (a, b) = (turns[0][k], turns[1][k]);
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_examples_left_out_is_what_leaving_them_out_gives() {
+    fn the_closed_form_error_equals_that_of_fits_without_each_example() {
         let turns = turns();
         let noisy = |k: usize| -> Outputs {
             std::array::from_fn(|c| turns[0][k].x + 0.2 * ((k * 7 + c * 3) as f64).sin())

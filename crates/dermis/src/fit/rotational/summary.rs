@@ -1,4 +1,4 @@
-//! What became of the vertices of a skin with proxy bones.
+//! A summary of a skin with proxy bones: which vertices follow what.
 
 use serde::Serialize;
 
@@ -20,18 +20,19 @@ pub struct ProxySummary {
     pub joints: usize,
     /// Vertices that follow proxies.
     pub proxied_vertices: usize,
-    /// Vertices that follow the skeleton because linear blend skinning meets them to the tolerance.
+    /// Vertices that follow the skeleton because linear blend skinning fits them to the tolerance.
     pub near_rigid_vertices: usize,
-    /// Vertices that follow the skeleton because proxies would not meet them better.
+    /// Vertices that follow the skeleton because proxies would not fit them better.
     pub given_back_vertices: usize,
 }
 
-/// Counts what [`fit_rotational_regression`](super::fit_rotational_regression) made of the vertices.
+/// Counts how many vertices [`fit_rotational_regression`](super::fit_rotational_regression) gave to proxies
+/// and to the skeleton.
 ///
-/// A vertex that follows the skeleton is where linear blend skinning has it, so its error on the examples numbered in
-/// `which` says whether it stays there by the tolerance (as
-/// [`RotationalOptions::rigid_tolerance`](super::RotationalOptions::rigid_tolerance)). Shapes that joints drive are
-/// left out of it. `None` for a skin without proxies.
+/// A vertex that follows the skeleton is where linear blend skinning puts it, so its error on the examples
+/// numbered in `which` shows whether it stayed because of the tolerance (see
+/// [`RotationalOptions::rigid_tolerance`](super::RotationalOptions::rigid_tolerance)). Shapes that joints
+/// drive are ignored. `None` for a skin without proxies.
 ///
 /// # Errors
 /// [`FitError::Skin`] when the skin is not one of these examples.

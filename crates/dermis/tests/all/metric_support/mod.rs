@@ -40,7 +40,7 @@ impl Dice {
         DQuat::from_scaled_axis(3.0 * v)
     }
 
-    /// A rotation, every one alike (Shoemake's three numbers).
+    /// A rotation, all equally likely (Shoemake's three numbers).
     pub(crate) fn even_rotation(&mut self) -> DQuat {
         let (u, v, w) = (self.unit(), TAU * self.unit(), TAU * self.unit());
         let (a, b) = ((1.0 - u).sqrt(), u.sqrt());
@@ -129,7 +129,7 @@ impl Dice {
     }
 }
 
-/// What joints may do besides turning.
+/// How joints may move besides turning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freedom {
     /// Nothing.

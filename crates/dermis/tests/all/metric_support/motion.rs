@@ -1,7 +1,7 @@
-//! Motions whose joints are independent to the last bit, and of which everything is known.
+//! Motions whose joints are exactly independent, with known averages.
 //!
-//! Each joint takes some matrices, all equally likely, whatever the others do. The grid of all their
-//! combinations is then the whole motion: averages over it have no error, and neither have models of
+//! Each joint takes some matrices, all equally likely and independent of the other joints. The grid of all
+//! their combinations is then the whole motion: averages over it have no error, and neither have models of
 //! joints that are made from it.
 
 use dermis::joint::joint_statistics;
@@ -21,14 +21,13 @@ pub(crate) enum Known {
 }
 
 impl Known {
-    /// Every way.
+    /// All of them.
     pub(crate) fn all() -> Vec<Self> {
         let kinds = ModelKind::ALL.into_iter().map(Self::By);
         kinds.chain([Self::Statistics]).collect()
     }
 
-    /// Whether what it assumes of the bones above holds: the papers' rotations want them to stretch
-    /// evenly.
+    /// Whether its assumption about the bones above holds: the papers' rotations need them to stretch evenly.
     fn fits_below(self, even: bool) -> bool {
         even || !matches!(self, Self::By(ModelKind::Rotation) | Self::Statistics)
     }
@@ -109,7 +108,7 @@ impl Known {
 /// The twelve rotations of a tetrahedron, after another rotation.
 ///
 /// They are as good as all rotations here: their mean is 0, and the mean of `RᵀAR` is
-/// `trace(A)/3 · I` for every symmetric `A`, since no direction and no plane is left as it is by all.
+/// `trace(A)/3 · I` for every symmetric `A`, since no direction and no plane stays fixed under all of them.
 fn tetrahedral(first: DQuat) -> Vec<DMat3> {
     let cycle = DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X);
     let flips = [
@@ -125,22 +124,22 @@ fn tetrahedral(first: DQuat) -> Vec<DMat3> {
     all.collect()
 }
 
-/// A skeleton and what its joints do.
+/// A skeleton and the motions of its joints.
 #[derive(Debug, Clone)]
 pub(crate) struct Motion {
     pub(crate) skeleton: Skeleton,
     pub(crate) known: Vec<Known>,
-    /// What each joint does, one as likely as the other.
+    /// The matrices that each joint takes, all equally likely.
     locals: Vec<Vec<DAffine3>>,
 }
 
 impl Motion {
-    /// A tree in which every joint is known the same way.
+    /// A tree in which every joint has the same kind of model.
     pub(crate) fn alike(dice: &mut Dice, known: Known, bone_count: usize) -> Self {
         Self::new(dice, bone_count, |_, _| known)
     }
 
-    /// A tree in which every joint is known its own way.
+    /// A tree in which joints have different kinds of models.
     pub(crate) fn mixed(dice: &mut Dice, bone_count: usize) -> Self {
         Self::new(dice, bone_count, |dice, even| {
             let fit = Known::all().into_iter().filter(|k| k.fits_below(even));
@@ -189,7 +188,7 @@ impl Motion {
         }
     }
 
-    /// Every combination of what the joints do.
+    /// Every combination of the joints' matrices.
     pub(crate) fn grid(&self) -> Vec<Pose> {
         let mut poses = vec![Vec::new()];
         for locals in &self.locals {
@@ -204,7 +203,7 @@ impl Motion {
         poses.into_iter().map(Pose::new).collect()
     }
 
-    /// Poses drawn by chance; joints that turn every way do so evenly and not in twelve steps.
+    /// Random poses; joints that turn every way do so evenly and not in twelve steps.
     pub(crate) fn draw(&self, dice: &mut Dice, count: usize) -> Vec<Pose> {
         let mut pose = || {
             let locals = self.known.iter().zip(&self.locals);
@@ -220,7 +219,7 @@ impl Motion {
         (0..count).map(|_| pose()).collect()
     }
 
-    /// What poses say of each joint, in the way in which it is known.
+    /// The model of each joint, of its kind, made from poses.
     pub(crate) fn models(&self, poses: &[Pose]) -> Vec<JointModel> {
         let statistics = joint_statistics(&self.skeleton, poses);
         let by_kind = ModelKind::ALL

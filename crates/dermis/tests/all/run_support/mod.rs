@@ -19,7 +19,7 @@ pub(crate) struct Size {
     /// Each vertex has 0 to this many, in any order, sometimes one bone twice.
     pub(crate) most_influences: usize,
     pub(crate) corrections: usize,
-    /// None of dual quaternions, which ask for rigid bones.
+    /// Not for dual quaternions, which need rigid bones.
     pub(crate) proxies: usize,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn random_skin(dice: &mut Dice, size: Size, kind: Kind) -> (Skin, Pos
         let VertexProgram::Linear(linear) = &mut skin.program else {
             unreachable!("just made")
         };
-        // Not only what linear blend skinning can say.
+        // More general than linear blend skinning.
         let noisy = linear.influences.iter().map(|row| {
             row.iter()
                 .map(|i| {

@@ -55,7 +55,7 @@ fn step(update_rest: bool) -> PointStep<'static> {
     }
 }
 
-/// What single bones leave over at a point, one column after the other.
+/// The errors of single bones at a point, one column after the other.
 fn residuals(targets: &Targets, bones: &Bones, rest: &[f64; 3], point: usize) -> Vec<f64> {
     let mut out = vec![0.0; targets.dimension];
     let mut columns = Vec::new();
@@ -68,7 +68,7 @@ fn residuals(targets: &Targets, bones: &Bones, rest: &[f64; 3], point: usize) ->
 }
 
 #[test]
-fn errors_are_those_of_the_weights_and_near_the_best_of_all_sets() {
+fn reported_errors_match_the_weights_and_are_near_the_best_of_all_sets() {
     let (targets, bones, mut points) = problem(9, 60);
     for _ in 0..3 {
         points = step(false).run(&targets, &bones, &points);
