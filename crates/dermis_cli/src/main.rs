@@ -14,6 +14,7 @@ mod matching;
 mod memory;
 mod method_args;
 mod motion;
+mod option_flags;
 mod plan;
 mod pose_args;
 mod psd_args;

@@ -253,14 +253,14 @@ fn it_stops_when_told_to_and_refuses_senseless_options() {
     let beyond = InfluenceSets::new(beyond, 8).expect("eight bones");
     for (name, bad) in [
         (
-            "max_influences",
+            "max-influences",
             MultiWeightOptions {
                 max_influences: 0,
                 ..options.clone()
             },
         ),
         (
-            "kept_variance",
+            "kept-variance",
             MultiWeightOptions {
                 kept_variance: 0.0,
                 ..options.clone()

@@ -19,8 +19,8 @@ use super::corrections::{Corrections, Group};
 use super::joints::Joints;
 use crate::example::ExampleSet;
 use crate::fit::{
-    AnimSpaceOptions, FitError, Fitted, Method, PseudoBoneOptions, RotationalOptions, SsdOptions,
-    at_unit_size, bad_option, check_training,
+    AnimSpaceOptions, FitError, Fitted, Method, RotationalOptions, SsdOptions, at_unit_size,
+    bad_option, check_training,
 };
 use crate::par;
 use crate::pose_space::{Center, Driver, Kernel};
@@ -58,7 +58,7 @@ impl Default for PsdOptions {
         Self {
             bases: vec![
                 Method::Ssd(SsdOptions::default()),
-                Method::PseudoBones(PseudoBoneOptions::default()),
+                Method::PseudoBones(SsdOptions::default()),
                 Method::RotationalRegression(RotationalOptions::default()),
                 Method::AnimSpace(AnimSpaceOptions::default()),
             ],
