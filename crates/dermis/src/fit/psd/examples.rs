@@ -104,7 +104,7 @@ impl PsdOptions {
                 bad_option("smoothing", format!("{smoothing} is not 0 or more"))
             }
             (.., tolerance) if !(tolerance >= 0.0 && tolerance.is_finite()) => {
-                bad_option("tolerance", format!("{tolerance} is not 0 or more"))
+                bad_option("shape-tolerance", format!("{tolerance} is not 0 or more"))
             }
             _ => Ok(()),
         }
