@@ -45,8 +45,7 @@ skinning() {
         makehuman_csmooth makehuman_bulge makehuman_cloth; do
         row "$name"
     done
-    for options in '--max-influences 1' '--max-influences 2' '--max-influences 8' '--candidates 12' \
-        '--candidates near:3' '--rest-rounds 5'; do
+    for options in '--max-influences 1' '--max-influences 2' '--max-influences 8' '--rest-rounds 5'; do
         # Each is one or two words by design.
         # shellcheck disable=SC2086
         row hand_csmooth $options

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use dermis::fit::{Candidates, SsdOptions, fit_ssd};
+use dermis::fit::{SsdOptions, fit_ssd};
 use dermis::progress::Silent;
 use dermis::synth::{TubeOptions, tube};
 
@@ -59,27 +59,5 @@ fn growth(criterion: &mut Criterion) {
     });
 }
 
-fn candidates(criterion: &mut Criterion) {
-    let set = tube(&MEDIUM).examples;
-    let training: Vec<usize> = (0..set.examples().len()).collect();
-    let mut group = criterion.benchmark_group("fit_ssd/candidates");
-    group.sample_size(10);
-    group.throughput(Throughput::Elements(set.rest().vertex_count() as u64));
-    for (name, candidates) in [
-        ("all", Candidates::All),
-        ("best_12_alone", Candidates::BestAlone { count: 12 }),
-        ("best_4_nearby", Candidates::BestNearby { count: 4 }),
-    ] {
-        let options = SsdOptions {
-            candidates,
-            ..SsdOptions::default()
-        };
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| fit_ssd(black_box(&set), &training, &options, &Silent));
-        });
-    }
-    group.finish();
-}
-
-criterion_group!(benches, growth, candidates);
+criterion_group!(benches, growth);
 criterion_main!(benches);

@@ -400,7 +400,7 @@ mod tests {
         let found = compare(&set, &Split::EveryNth(4), &methods, &quick(), &Silent);
         let found = found.expect("one of them can be fitted");
         let reason = found.rows[0].outcome.as_ref().expect_err("no influence");
-        assert!(reason.to_string().contains("max_influences"), "{reason}");
+        assert!(reason.to_string().contains("max-influences"), "{reason}");
         let fitted = found.rows[1].outcome.as_ref().expect("two influences");
         assert!(fitted.ns_per_vertex > 0.0, "it was timed");
         assert_eq!(fitted.playback, Playback::Exact, "a plain skin");

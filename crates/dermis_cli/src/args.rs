@@ -7,7 +7,8 @@ use dermis_io::InputOptions;
 
 use crate::input_args::{MatchArgs, UpArgs};
 use crate::memory::parse_size;
-use crate::method_args::{MethodArgs, PROXIES, ProxyArgs, Target, method_keys, parse_target};
+use crate::method_args::{MethodArgs, Target, parse_target};
+use crate::option_flags::{OptionFlags, heading, method_keys, methods_with, option_names};
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
 use crate::subdivide_args::SubdivideArgs;
@@ -367,7 +368,9 @@ pub(crate) struct CompareArgs {
         long,
         value_name = "P",
         value_parser = parse_positive,
-        conflicts_with_all = ["skeleton", "bones", "clip", "hold_out", "methods", "save", "surface"]
+        conflicts_with_all = ["skeleton", "bones", "clip", "hold_out", "methods", "save", "surface", "target_error"]
+            .into_iter()
+            .chain(option_names())
     )]
     pub(crate) decompose: Option<usize>,
     /// With --decompose: how many morph targets are added to every skin for a second error; 0 for none, 10
@@ -375,19 +378,18 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "R", value_parser = parse_count, requires = "decompose")]
     pub(crate) rank: Option<usize>,
     /// The methods to compare, separated by commas; all unless given.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = method_keys())]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = method_keys(&[]))]
     pub(crate) methods: Vec<String>,
     /// Most bones that may move one vertex.
     #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
     pub(crate) max_influences: usize,
-    /// How many proxy bones rotational-regression has; several numbers, separated by commas, get a row each [default: one for every 128 vertices beyond 400, 8 to 60]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["decompose", "target_error"], help_heading = PROXIES)]
-    pub(crate) proxy_bones: Vec<usize>,
-    /// Use as few proxy bones as can reach this error on the examples fitted to: an E_RMS such as 1.5, or an enveloping error such as 5%
-    #[arg(long, value_name = "ERROR", value_parser = parse_target, allow_negative_numbers = true, conflicts_with = "decompose", help_heading = PROXIES)]
-    pub(crate) target_error: Option<Target>,
     #[command(flatten)]
-    pub(crate) proxies: ProxyArgs,
+    pub(crate) options: OptionFlags,
+    /// Use as few proxy bones as can reach this error on the examples fitted to: an E_RMS such as 1.5, or an enveloping
+    /// error such as 5%
+    #[arg(long, value_name = "ERROR", value_parser = parse_target, allow_negative_numbers = true,
+        conflicts_with = "proxy-bones", help_heading = heading(&methods_with("target-error")))]
+    pub(crate) target_error: Option<Target>,
     /// Write a report with pictures: one self-contained HTML file.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,

@@ -12,6 +12,7 @@ mod input_args;
 mod matching;
 mod memory;
 mod method_args;
+mod option_flags;
 mod plan;
 mod pose_args;
 mod psd_args;

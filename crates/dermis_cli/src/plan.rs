@@ -2,16 +2,13 @@
 
 use anyhow::{Context, bail};
 use dermis::ExampleSet;
-use dermis::fit::{
-    AnimSpaceOptions, Budget, Candidates, GlobalSolver, InfluenceChoice, Method,
-    MultiWeightOptions, Player, Prior, ProxyCount, PsdOptions, PseudoBoneOptions,
-    RotationalOptions, Smoothing, SsdOptions,
-};
+use dermis::fit::{Budget, InfluenceChoice, Method, Player};
 use dermis::measure::e_rms_at_enveloping_error;
 
 use crate::examples::Prepared;
 use crate::influences::InfluenceSource;
-use crate::method_args::{Delta, MethodArgs, PlayerArg, PriorArg, ProxyArgs, SolverArg, Target};
+use crate::method_args::{AUTO, MethodArgs, PlayerArg, Target};
+use crate::option_flags::{GivenOption, and, has_option, methods_with};
 
 /// What `dermis fit` will do.
 #[derive(Debug)]
@@ -38,19 +35,6 @@ pub(crate) enum Resolved {
     Auto(Budget),
 }
 
-const WEIGHTED: &[&str] = &["ssd", "pseudo-bones", "dual-quaternion"];
-const WEIGHED_FIRST: &[&str] = &[
-    "ssd",
-    "pseudo-bones",
-    "dual-quaternion",
-    "rotational-regression",
-];
-const SPACE: &[&str] = &["animation-space"];
-const FREE: &[&str] = &["animation-space", "mwe"];
-const SHAPES: &[&str] = &["psd", "eigenskin"];
-const PROXIES: &[&str] = &["rotational-regression"];
-const AUTO: &[&str] = &["auto"];
-
 impl Plan {
     /// Checks the flags of a method against each other, before any file is read.
     pub(crate) fn new(args: &MethodArgs) -> anyhow::Result<Self> {
@@ -59,7 +43,7 @@ impl Plan {
             target.check()?;
         }
         let way = match args.method.as_str() {
-            "auto" => {
+            AUTO => {
                 let budget = Budget {
                     max_influences: args.max_influences,
                     max_bytes_per_vertex: args.max_bytes_per_vertex,
@@ -112,18 +96,14 @@ impl Plan {
                     other => std::slice::from_mut(other),
                 };
                 for posed in posed {
-                    if let Method::AnimSpace(AnimSpaceOptions { influences, .. })
-                    | Method::MultiWeight(MultiWeightOptions { influences, .. }) = posed
-                    {
+                    if let Some(influences) = posed.influences_mut() {
                         *influences = match self.influences.sets(prepared)? {
                             Some(sets) => InfluenceChoice::Given(sets),
                             None => InfluenceChoice::Automatic,
                         };
                     }
-                    if let (Method::RotationalRegression(options), Some(target)) =
-                        (posed, self.target)
-                    {
-                        options.proxies = ProxyCount::TargetError(target.e_rms(&prepared.set)?);
+                    if let Some(target) = self.target {
+                        target.set(posed, &prepared.set)?;
                     }
                 }
                 Resolved::One(method)
@@ -145,8 +125,16 @@ impl Target {
         Ok(())
     }
 
+    /// Tells a method, if it has such an option, what it should reach on some examples.
+    pub(crate) fn set(self, method: &mut Method, set: &ExampleSet) -> anyhow::Result<()> {
+        if has_option(method, "target-error") {
+            method.set("target-error", &self.e_rms(set)?.to_string())?;
+        }
+        Ok(())
+    }
+
     /// The error to reach on some examples.
-    pub(crate) fn e_rms(self, set: &ExampleSet) -> anyhow::Result<f64> {
+    fn e_rms(self, set: &ExampleSet) -> anyhow::Result<f64> {
         match self {
             Self::Rms(error) => Ok(error),
             Self::Enveloping(percent) => {
@@ -164,81 +152,24 @@ impl Target {
 /// One sentence for the first flag that the chosen method does not have.
 fn refuse_foreign_flags(args: &MethodArgs) -> anyhow::Result<()> {
     let chosen = args.method.as_str();
+    let is_shapes = |key: &str| methods_with("base").iter().any(|m| m.key() == key);
     // Flags of the base's own method are for the base, if it is named.
-    let base = match chosen {
-        "psd" | "eigenskin" => args.named_base().unwrap_or_default(),
-        _ => chosen,
+    let base = args.named_base().filter(|_| is_shapes(chosen));
+    let base: &str = match &base {
+        Some(base) => base.key(),
+        None => chosen,
     };
-    for (flag, given, methods) in [
-        ("--candidates", args.candidates.is_some(), WEIGHED_FIRST),
-        ("--rest-rounds", args.rest_rounds.is_some(), WEIGHTED),
-        ("--rest-stiffness", args.rest_stiffness.is_some(), WEIGHTED),
-        ("--delta", args.delta.is_some(), SPACE),
-        ("--lambda", args.lambda.is_some(), FREE),
-        ("--prior", args.prior.is_some(), SPACE),
-        ("--solver", args.solver.is_some(), SPACE),
-        ("--influences", args.influences.is_some(), FREE),
-        (
-            "--plain-exact",
-            args.plain_exact,
-            &["animation-space", "auto"],
-        ),
-        ("--base", args.base.is_some(), SHAPES),
-        ("--base-rounds", args.base_rounds.is_some(), SHAPES),
-        ("--falloff", args.falloff.is_some(), SHAPES),
-        ("--smoothing", args.smoothing.is_some(), SHAPES),
-        ("--shape-tolerance", args.shape_tolerance.is_some(), SHAPES),
-        ("--target", args.target.is_some(), AUTO),
-        (
-            "--max-morph-targets",
-            args.max_morph_targets.is_some(),
-            AUTO,
-        ),
-        (
-            "--max-bytes-per-vertex",
-            args.max_bytes_per_vertex.is_some(),
-            AUTO,
-        ),
-        (
-            "--shapes-per-joint",
-            args.shapes_per_joint.is_some(),
-            SHAPES,
-        ),
-        ("--proxy-bones", args.proxy_bones.is_some(), PROXIES),
-        (
-            "--rigid-tolerance",
-            args.proxies.rigid_tolerance.is_some(),
-            PROXIES,
-        ),
-        (
-            "--place-weight",
-            args.proxies.place_weight.is_some(),
-            PROXIES,
-        ),
-        (
-            "--target-error",
-            args.target_error.is_some(),
-            &["rotational-regression", "auto"],
-        ),
-    ] {
-        if given && !methods.contains(&chosen) && !methods.contains(&base) {
-            let (last, others) = methods.split_last().expect("every flag has a method");
-            let list = match others {
-                [] => (*last).to_owned(),
-                _ => format!("{} and {last}", others.join(", ")),
-            };
-            let with_base = match methods
-                .iter()
-                .find(|m| !SHAPES.contains(m) && **m != "auto")
-            {
-                Some(base) if SHAPES.contains(&chosen) => format!(" unless --base {base}"),
-                _ => String::new(),
-            };
-            bail!("{flag} belongs to --method {list}, not to {chosen}{with_base}");
+    for (flag, methods) in args.given_flags() {
+        if methods.contains(&chosen) || methods.contains(&base) {
+            continue;
         }
-    }
-    if args.lambda.is_some() && args.solver.is_some() {
-        bail!("--solver has nothing to solve with --lambda, which fits each vertex alone");
+        let bases = methods.iter().find(|m| !is_shapes(m) && **m != AUTO);
+        let with_base = match bases {
+            Some(base) if is_shapes(chosen) => format!(" unless --base {base}"),
+            _ => String::new(),
+        };
+        let list = and(&methods);
+        bail!("--{flag} belongs to --method {list}, not to {chosen}{with_base}");
     }
     Ok(())
 }
@@ -247,111 +178,17 @@ fn method(key: &str, args: &MethodArgs) -> anyhow::Result<Method> {
     let Some(method) = Method::from_key(key) else {
         bail!("--method {key}: no such method");
     };
-    Ok(match method.with_max_influences(args.max_influences) {
-        Method::Ssd(options) => Method::Ssd(weights(options, args)?),
-        Method::DualQuaternion(options) => Method::DualQuaternion(weights(options, args)?),
-        Method::PseudoBones(options) => Method::PseudoBones(PseudoBoneOptions {
-            ssd: weights(options.ssd.clone(), args)?,
-            ..options
-        }),
-        Method::AnimSpace(options) => Method::AnimSpace(animation_space(options, args)),
-        Method::MultiWeight(options) => Method::MultiWeight(MultiWeightOptions {
-            lambda: args.lambda.unwrap_or(options.lambda),
-            ..options
-        }),
-        Method::Psd(options) => Method::Psd(shapes(options, args)?),
-        Method::RotationalRegression(options) => {
-            let options = proxied(options, args.proxy_bones, &args.proxies);
-            Method::RotationalRegression(RotationalOptions {
-                ssd: weights(options.ssd.clone(), args)?,
-                ..options
-            })
-        }
-        other => other,
-    })
-}
-
-fn shapes(options: PsdOptions, args: &MethodArgs) -> anyhow::Result<PsdOptions> {
-    let bases = match args.named_base() {
-        Some(base) if SHAPES.contains(&base) => {
-            bail!("--base {base}: pose space deformation cannot be its own base");
-        }
-        Some(base) => vec![method(base, args)?],
-        None => options.bases,
-    };
-    Ok(PsdOptions {
-        bases,
-        base_rounds: args.base_rounds.unwrap_or(options.base_rounds),
-        falloff: args.falloff.map(f64::to_radians).or(options.falloff),
-        smoothing: args.smoothing.or(options.smoothing),
-        tolerance: args.shape_tolerance.unwrap_or(options.tolerance),
-        shapes_per_joint: args.shapes_per_joint.or(options.shapes_per_joint),
-    })
-}
-
-/// Rotational regression with what was said about its proxy bones.
-pub(crate) fn proxied(
-    options: RotationalOptions,
-    count: Option<usize>,
-    args: &ProxyArgs,
-) -> RotationalOptions {
-    RotationalOptions {
-        proxies: count.map_or(options.proxies, ProxyCount::Exactly),
-        rigid_tolerance: args.rigid_tolerance.unwrap_or(options.rigid_tolerance),
-        place_weight: args.place_weight.unwrap_or(options.place_weight),
-        ..options
+    let mut method = method.with_max_influences(args.max_influences);
+    for GivenOption { name, values } in args.options.given() {
+        let [value] = &values[..] else {
+            bail!(
+                "--{name} {}: expected one whole number; several, separated by commas, are for dermis compare",
+                values.join(",")
+            );
+        };
+        method.set(name, value)?;
     }
-}
-
-fn weights(options: SsdOptions, args: &MethodArgs) -> anyhow::Result<SsdOptions> {
-    Ok(SsdOptions {
-        candidates: match &args.candidates {
-            Some(text) => parse_candidates(text)?,
-            None => options.candidates,
-        },
-        rest_rounds: args.rest_rounds.unwrap_or(options.rest_rounds),
-        rest_stiffness: args.rest_stiffness.unwrap_or(options.rest_stiffness),
-        ..options
-    })
-}
-
-fn animation_space(options: AnimSpaceOptions, args: &MethodArgs) -> AnimSpaceOptions {
-    let smoothing = match (args.lambda, args.delta) {
-        (Some(lambda), _) => Smoothing::Ridge { lambda },
-        (None, Some(Delta::Fixed(delta))) => Smoothing::Edges { delta },
-        (None, Some(Delta::Auto) | None) => options.smoothing,
-    };
-    AnimSpaceOptions {
-        smoothing,
-        prior: match args.prior {
-            Some(PriorArg::Zero) => Prior::Zero,
-            Some(PriorArg::Ssd) => Prior::Ssd,
-            None => options.prior,
-        },
-        solver: match args.solver {
-            Some(SolverArg::Auto) => GlobalSolver::Auto,
-            Some(SolverArg::Cholesky) => GlobalSolver::Cholesky,
-            Some(SolverArg::Cg) => GlobalSolver::ConjugateGradients,
-            None => options.solver,
-        },
-        ..options
-    }
-}
-
-fn parse_candidates(text: &str) -> anyhow::Result<Candidates> {
-    let count = |number: &str| match number.parse::<usize>() {
-        Ok(count) if count > 0 => Ok(count),
-        _ => bail!("--candidates {text}: expected all, a number such as 12, or near:N"),
-    };
-    Ok(match text.strip_prefix("near:") {
-        Some(number) => Candidates::BestNearby {
-            count: count(number)?,
-        },
-        None if text == "all" => Candidates::All,
-        None => Candidates::BestAlone {
-            count: count(text)?,
-        },
-    })
+    Ok(method)
 }
 
 #[cfg(test)]
@@ -359,6 +196,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
+    use dermis::fit::{AnimSpaceOptions, Prior, ProxyCount, RotationalOptions, Smoothing};
 
     fn plan(flags: &str) -> anyhow::Result<Plan> {
         let words = "dermis fit in.npz -o out.glb".split(' ');
@@ -388,24 +226,22 @@ mod tests {
     #[test]
     fn flags_reach_the_options_of_their_method() {
         let Method::PseudoBones(options) =
-            method_of("--method pseudo-bones --candidates near:3 --rest-rounds 2")
+            method_of("--method pseudo-bones --rest-stiffness 0.5 --rest-rounds 2")
         else {
             panic!("pseudo-bones");
         };
-        let near = Candidates::BestNearby { count: 3 };
-        assert_eq!(options.ssd.candidates, near, "--candidates");
-        assert_eq!(options.ssd.rest_rounds, 2, "--rest-rounds");
+        assert_eq!(options.rest_stiffness, 0.5, "--rest-stiffness");
+        assert_eq!(options.rest_rounds, 2, "--rest-rounds");
 
         let space = "--method animation-space --max-influences 3";
-        let found = method_of(&format!("{space} --delta 0.01 --prior ssd --solver cg"));
+        let found = method_of(&format!("{space} --delta 0.01 --prior zero"));
         let expected = Method::AnimSpace(AnimSpaceOptions {
             max_influences: 3,
             smoothing: Smoothing::Edges { delta: 0.01 },
-            prior: Prior::Ssd,
-            solver: GlobalSolver::ConjugateGradients,
+            prior: Prior::Zero,
             ..AnimSpaceOptions::default()
         });
-        assert_eq!(found, expected, "--delta --prior --solver");
+        assert_eq!(found, expected, "--delta --prior");
         let Method::AnimSpace(found) = method_of(&format!("{space} --lambda 0.1")) else {
             panic!("animation space");
         };
@@ -414,18 +250,16 @@ mod tests {
             Smoothing::Ridge { lambda: 0.1 },
             "--lambda"
         );
+        let both = format!("{space} --lambda 0.1 --delta 0.1");
+        assert!(plan(&both).is_err(), "one or the other");
 
         let Method::MultiWeight(found) = method_of("--method mwe --lambda 0.5") else {
             panic!("multi-weight enveloping");
         };
         assert_eq!(found.lambda, 0.5, "--lambda");
 
-        let proxied = "--rigid-tolerance 0.001 --place-weight 0 --proxy-bones 30 --candidates 7";
+        let proxied = "--rigid-tolerance 0.001 --place-weight 0 --proxy-bones 30";
         let expected = RotationalOptions {
-            ssd: SsdOptions {
-                candidates: Candidates::BestAlone { count: 7 },
-                ..SsdOptions::default()
-            },
             proxies: ProxyCount::Exactly(30),
             rigid_tolerance: 0.001,
             place_weight: 0.0,
@@ -459,9 +293,9 @@ mod tests {
                 "--delta belongs to --method animation-space, not to ssd",
             ),
             (
-                "--method animation-space --candidates 4",
-                "--candidates belongs to --method ssd, pseudo-bones, dual-quaternion and \
-                 rotational-regression, not to animation-space",
+                "--method animation-space --rest-rounds 4",
+                "--rest-rounds belongs to --method ssd, pseudo-bones and dual-quaternion, not to \
+                 animation-space",
             ),
             (
                 "--method mwe --plain-exact",
@@ -514,10 +348,6 @@ mod tests {
             (
                 "--method eigenskin --shapes-per-joint 0",
                 "option shapes-per-joint: at least 1 is needed",
-            ),
-            (
-                "--method animation-space --lambda 0.1 --solver cg",
-                "--solver has nothing to solve with --lambda, which fits each vertex alone",
             ),
         ] {
             let error = plan(flags).expect_err(flags);

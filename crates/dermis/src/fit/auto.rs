@@ -84,7 +84,7 @@ impl Budget {
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check(&self) -> Result<(), FitError> {
         if self.max_influences == 0 {
-            return bad_option("max_influences", "at least 1 bone must be allowed");
+            return bad_option("max-influences", "at least 1 bone must be allowed");
         }
         let positive = |value: Option<f64>| value.is_none_or(|v| v > 0.0 && v.is_finite());
         if !positive(self.max_bytes_per_vertex) {

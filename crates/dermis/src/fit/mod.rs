@@ -31,7 +31,7 @@ pub use decompose::{
 };
 pub use given_influences::InfluenceError;
 pub use influence_set::{InfluenceChoice, InfluenceSets};
-pub use method::Method;
+pub use method::{Method, MethodInfo, MethodOption, OptionKind, Promises, StockPlayers, Weights};
 pub use mwe::{MultiWeightOptions, fit_multi_weight};
 pub use plain::{PlainFallback, plain_fallback};
 pub use plain_exact::{ExactSsd, exact_ssd, to_exact_ssd};
@@ -40,14 +40,14 @@ pub use psd::{
     Compression, Flattened, LayerReport, PsdFinding, PsdLayer, PsdOptions, PsdSkin, Sculpt,
     SculptReport, SculptedShape, build_psd, check_psd, fit_psd, sculpted_shape, shapes_on_sliders,
 };
-pub use pseudo_bones::{PseudoBoneOptions, fit_pseudo_bones};
+pub use pseudo_bones::fit_pseudo_bones;
 pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
 pub use rotational::{
     FullRegression, PoissonSolver, ProxyCount, ProxySummary, RotationalOptions,
     fit_full_regression, fit_rotational_regression, proxy_summary,
 };
 pub use shown::{ENGINE_INFLUENCES, EngineReport, Shown, engine_report};
-pub use ssd::{Candidates, SsdOptions, fit_ssd};
+pub use ssd::{SsdOptions, fit_ssd};
 
 use unit_size::at_unit_size;
 
@@ -74,6 +74,16 @@ pub enum FitError {
         option: &'static str,
         /// What is wrong with it.
         problem: String,
+    },
+    /// A method has no option of this name.
+    #[error("{method} has no option {name}; it has {options}")]
+    NoSuchOption {
+        /// Title of the method.
+        method: &'static str,
+        /// The name that was asked for.
+        name: String,
+        /// The names that it has.
+        options: String,
     },
     /// It would take more memory than it may.
     #[error(transparent)]
@@ -106,6 +116,14 @@ pub(crate) fn bad_option<T>(
         option,
         problem: problem.into(),
     })
+}
+
+/// Fails when no bone may move a vertex.
+fn check_max_influences(max_influences: usize) -> Result<(), FitError> {
+    match max_influences {
+        0 => bad_option("max-influences", "at least 1 bone must be allowed"),
+        _ => Ok(()),
+    }
 }
 
 /// Fails when there is nothing to learn from.

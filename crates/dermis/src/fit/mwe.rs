@@ -25,9 +25,13 @@ use std::collections::BTreeMap;
 use faer::{Mat, Side};
 use glam::{DAffine3, DVec3};
 
+use super::method::{
+    MethodInfo, MethodOption, MethodOptions, OptionKind, OptionOf, Promises, StockPlayers, Weights,
+    describe, number, set,
+};
 use super::{
     FitError, Fitted, InfluenceChoice, InfluenceSets, Prior, at_unit_size, bad_option,
-    check_training,
+    check_max_influences, check_training,
 };
 use crate::example::ExampleSet;
 use crate::measure::{posed_from_rest, positive_or_one};
@@ -74,22 +78,63 @@ impl Default for MultiWeightOptions {
     }
 }
 
-impl MultiWeightOptions {
-    /// Checks that every option is in its range.
-    ///
-    /// # Errors
-    /// [`FitError::BadOption`] naming the first that is not.
-    pub fn check(&self) -> Result<(), FitError> {
-        if self.max_influences == 0 {
-            return bad_option("max_influences", "at least 1 bone must be allowed");
-        }
+pub(super) static INFO: MethodInfo = MethodInfo {
+    key: "mwe",
+    aliases: &[],
+    title: "multi-weight enveloping",
+    summary: "twelve numbers per influence; distorts a character that faces another way than in the examples",
+    use_when: "it is to be compared with",
+    promises: Promises {
+        turns_with_the_character: false,
+        is_linear: false,
+        weights: Weights::Free,
+        in_stock_players: StockPlayers::StandIn,
+        meets_examples_with: &[],
+    },
+};
+
+const TABLE: &[OptionOf<MultiWeightOptions>] = &[OptionOf {
+    name: "lambda",
+    kind: OptionKind::Number { word: None },
+    help: "Smoothing of each vertex alone, by a pull towards linear blend skinning, or what else the prior is",
+    instead_of: None,
+    get: |options| options.lambda.to_string(),
+    set: |options, text| {
+        options.lambda = number(text)?;
+        Some(())
+    },
+}];
+
+impl MethodOptions for MultiWeightOptions {
+    fn check(&self) -> Result<(), FitError> {
+        check_max_influences(self.max_influences)?;
         if !(self.kept_variance > 0.0 && self.kept_variance <= 1.0) {
-            return bad_option("kept_variance", "expected a share above 0 and at most 1");
+            return bad_option("kept-variance", "expected a share above 0 and at most 1");
         }
         if !(self.lambda >= 0.0 && self.lambda.is_finite()) {
             return bad_option("lambda", "expected a number of at least 0");
         }
         Ok(())
+    }
+
+    fn max_influences(&self) -> usize {
+        self.max_influences
+    }
+
+    fn set_max_influences(&mut self, max_influences: usize) {
+        self.max_influences = max_influences;
+    }
+
+    fn options(&self) -> Vec<MethodOption> {
+        describe(self, TABLE)
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Option<Result<(), FitError>> {
+        set(self, TABLE, name, text)
+    }
+
+    fn influences_mut(&mut self) -> Option<&mut InfluenceChoice> {
+        Some(&mut self.influences)
     }
 }
 

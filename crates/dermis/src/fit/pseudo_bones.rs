@@ -10,7 +10,8 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use super::{FitError, Fitted, SsdOptions, at_unit_size, fit_ssd};
+use super::method::{MethodInfo, Promises, StockPlayers};
+use super::{FitError, Fitted, SsdOptions, at_unit_size, fit_ssd, ssd};
 use crate::example::{Example, ExampleSet};
 use crate::progress::Progress;
 use crate::rig::{
@@ -19,26 +20,17 @@ use crate::rig::{
 };
 use crate::skin::{Skin, SkinError, VertexProgram, Weight};
 
-/// How to fit linear blend skinning with pseudo-bones.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PseudoBoneOptions {
-    /// The fit of the weights.
-    pub ssd: SsdOptions,
-    /// A bone that turns half as far at every joint; default yes.
-    pub half_turns: bool,
-    /// Bones that swell and shrink with the bend of a joint; default yes.
-    pub scales: bool,
-}
-
-impl Default for PseudoBoneOptions {
-    fn default() -> Self {
-        Self {
-            ssd: SsdOptions::default(),
-            half_turns: true,
-            scales: true,
-        }
-    }
-}
+pub(super) static INFO: MethodInfo = MethodInfo {
+    key: "pseudo-bones",
+    aliases: &[],
+    title: "linear blend skinning with pseudo-bones",
+    summary: "linear blend skinning with bones between the bones, which turn half-way and swell",
+    use_when: "joints twist and muscles swell, and plain skins of a few more bones are welcome",
+    promises: Promises {
+        in_stock_players: StockPlayers::Baked,
+        ..ssd::INFO.promises
+    },
+};
 
 /// A joint that turns less than this in every training pose gets no pseudo-bones, in radians (5°).
 const LEAST_TURN_RAD: f64 = 5.0 * std::f64::consts::PI / 180.0;
@@ -56,12 +48,12 @@ const GAINS: [(&str, f64); 2] = [("swell", 1.0), ("shrink", -0.5)];
 /// Cost: as [`fit_ssd`] with up to six times the bones.
 ///
 /// ```
-/// use dermis::fit::{PseudoBoneOptions, fit_pseudo_bones};
+/// use dermis::fit::{SsdOptions, fit_pseudo_bones};
 /// use dermis::progress::Silent;
 ///
 /// let arm = dermis::synth::arm(&Default::default()).examples;
 /// let training: Vec<usize> = (0..arm.examples().len()).collect();
-/// let fitted = fit_pseudo_bones(&arm, &training, &PseudoBoneOptions::default(), &Silent)?;
+/// let fitted = fit_pseudo_bones(&arm, &training, &SsdOptions::default(), &Silent)?;
 /// assert!(fitted.skin.skeleton.find("hand.half").is_some());
 /// // Poses of the arm itself still pose it.
 /// let shown = fitted.skin.evaluate(&arm.skeleton().rest_pose())?;
@@ -74,13 +66,13 @@ const GAINS: [(&str, f64); 2] = [("swell", 1.0), ("shrink", -0.5)];
 pub fn fit_pseudo_bones(
     set: &ExampleSet,
     training: &[usize],
-    options: &PseudoBoneOptions,
+    options: &SsdOptions,
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
     at_unit_size(set, |set| {
-        let (skeleton, derived) = with_pseudo_bones(set, training, options)?;
+        let (skeleton, derived) = with_pseudo_bones(set, training)?;
         if derived.is_empty() {
-            return fit_ssd(set, training, &options.ssd, progress);
+            return fit_ssd(set, training, options, progress);
         }
         let mut examples = Vec::with_capacity(training.len());
         for &k in training {
@@ -95,7 +87,7 @@ pub fn fit_pseudo_bones(
         let extended =
             ExampleSet::new(set.rest().clone(), skeleton, examples)?.with_size(set.size());
         let everything: Vec<usize> = (0..training.len()).collect();
-        let fitted = fit_ssd(&extended, &everything, &options.ssd, progress)?;
+        let fitted = fit_ssd(&extended, &everything, options, progress)?;
         Ok(Fitted {
             skin: without_unused(fitted.skin, &derived)?,
             round_errors: fitted.round_errors,
@@ -119,7 +111,6 @@ struct Plan {
 fn with_pseudo_bones(
     set: &ExampleSet,
     training: &[usize],
-    options: &PseudoBoneOptions,
 ) -> Result<(Skeleton, Vec<DerivedBone>), FitError> {
     let skeleton = set.skeleton();
     let mut plans = Vec::new();
@@ -136,46 +127,36 @@ fn with_pseudo_bones(
         if !turns.fold(0.0, f64::max).ge(&LEAST_TURN_RAD) || !rest.inverse().is_finite() {
             continue;
         }
-        plan_joint(skeleton, of, parent, options, &mut plans);
+        plan_joint(skeleton, of, parent, &mut plans);
     }
     extend(skeleton, plans).map_err(|error| SkinError::from(error).into())
 }
 
 /// Adds the pseudo-bones of one joint.
-fn plan_joint(
-    skeleton: &Skeleton,
-    of: BoneId,
-    parent: BoneId,
-    options: &PseudoBoneOptions,
-    plans: &mut Vec<Plan>,
-) {
+fn plan_joint(skeleton: &Skeleton, of: BoneId, parent: BoneId, plans: &mut Vec<Plan>) {
     let name = &skeleton.bones()[of.index()].name;
     let rest = rest_parent_from_bone(skeleton, of);
-    if options.half_turns {
-        plans.push(Plan {
-            name: format!("{name}.half"),
-            parent: Some(parent),
-            rest_parent_from_bone: Trs::rigid(Trs::from_affine(&rest).0.rotation, rest.translation)
-                .to_affine(),
-            of,
-            motion: DerivedMotion::PartTurn { share: 0.5 },
-        });
-    }
-    if options.scales {
-        let carriers = [
-            (of, "", direction_of(skeleton, of)),
-            (parent, "parent_", rest.translation),
-        ];
-        for (carrier, prefix, along) in carriers {
-            for (kind, gain) in GAINS {
-                plans.push(Plan {
-                    name: format!("{name}.{prefix}{kind}"),
-                    parent: Some(carrier),
-                    rest_parent_from_bone: frame_along(along),
-                    of,
-                    motion: DerivedMotion::Swell { gain },
-                });
-            }
+    plans.push(Plan {
+        name: format!("{name}.half"),
+        parent: Some(parent),
+        rest_parent_from_bone: Trs::rigid(Trs::from_affine(&rest).0.rotation, rest.translation)
+            .to_affine(),
+        of,
+        motion: DerivedMotion::PartTurn { share: 0.5 },
+    });
+    let carriers = [
+        (of, "", direction_of(skeleton, of)),
+        (parent, "parent_", rest.translation),
+    ];
+    for (carrier, prefix, along) in carriers {
+        for (kind, gain) in GAINS {
+            plans.push(Plan {
+                name: format!("{name}.{prefix}{kind}"),
+                parent: Some(carrier),
+                rest_parent_from_bone: frame_along(along),
+                of,
+                motion: DerivedMotion::Swell { gain },
+            });
         }
     }
 }

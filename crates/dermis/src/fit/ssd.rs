@@ -2,8 +2,8 @@
 //!
 //! Every vertex is a small problem of its own: find weights, none negative, summing to 1, at most a
 //! few of them, with which the bones' rigid predictions blend to what the examples show
-//! (\[James05\] §4, with the sum held exactly instead of by a soft row). Candidate bones are those
-//! that predict the vertex best alone; [`SimplexLs`] does the rest.
+//! (\[James05\] §4, with the sum held exactly instead of by a soft row). Every bone competes;
+//! [`SimplexLs`] does the rest.
 //!
 //! Optionally the rest positions are fitted too, in turn with the weights (\[Mohr03\] §4): with the
 //! weights fixed, a vertex's best rest position is a 3×3 linear system.
@@ -13,42 +13,26 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::{FitError, Fitted, InfluenceSets, at_unit_size, bad_option, check_training};
+use super::method::{
+    MethodInfo, MethodOption, MethodOptions, OptionKind, OptionOf, Promises, StockPlayers, Weights,
+    count, describe, number, set,
+};
+use super::{
+    FitError, Fitted, InfluenceSets, at_unit_size, bad_option, check_max_influences, check_training,
+};
 use crate::example::ExampleSet;
 use crate::measure::posed_from_rest;
-use crate::mesh::Topology;
 use crate::par;
 use crate::progress::{Progress, Stage};
 use crate::rig::BoneId;
 use crate::skin::{Rows, Skin, SsdProgram, VertexProgram, Weight};
 use crate::solve::SimplexLs;
 
-/// Which bones a vertex may choose from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Candidates {
-    /// Every bone. Exact, but a distant bone that happens to move alike may be chosen.
-    All,
-    /// The `count` bones that predict the vertex best alone.
-    BestAlone {
-        /// How many, at least 1.
-        count: usize,
-    },
-    /// The bones that predict the vertex or one of its mesh neighbours best alone, `count` each.
-    ///
-    /// Steadier near creases and where few poses are given, for a larger choice.
-    BestNearby {
-        /// How many of each vertex, at least 1.
-        count: usize,
-    },
-}
-
 /// How to fit linear blend skinning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SsdOptions {
     /// Most bones that may move one vertex; at least 1, default 4 (what engines read first).
     pub max_influences: usize,
-    /// Which bones a vertex may choose from; default all.
-    pub candidates: Candidates,
     /// Rounds of fitting rest positions and weights in turn; default 0: the rest mesh is kept.
     pub rest_rounds: usize,
     /// How strongly a fitted rest position is held at the given one, as a share of one example's
@@ -60,38 +44,85 @@ impl Default for SsdOptions {
     fn default() -> Self {
         Self {
             max_influences: 4,
-            candidates: Candidates::All,
             rest_rounds: 0,
             rest_stiffness: 0.01,
         }
     }
 }
 
-impl SsdOptions {
-    /// Checks that every option is in its range.
-    ///
-    /// # Errors
-    /// [`FitError::BadOption`] naming the first that is not.
-    pub fn check(&self) -> Result<(), FitError> {
-        if self.max_influences == 0 {
-            return bad_option("max_influences", "at least 1 bone must be allowed");
-        }
-        if let Candidates::BestAlone { count: 0 } | Candidates::BestNearby { count: 0 } =
-            self.candidates
-        {
-            return bad_option("candidates", "at least 1 bone must be allowed");
-        }
+pub(super) static INFO: MethodInfo = MethodInfo {
+    key: "ssd",
+    aliases: &["lbs"],
+    title: "linear blend skinning",
+    summary: "linear blend skinning (skeletal subspace deformation): one weight per influence",
+    use_when: "every engine must play it, with nothing added",
+    promises: Promises {
+        turns_with_the_character: true,
+        is_linear: true,
+        weights: Weights::Shares,
+        in_stock_players: StockPlayers::Exact,
+        meets_examples_with: &[],
+    },
+};
+
+const TABLE: &[OptionOf<SsdOptions>] = &[
+    OptionOf {
+        name: "rest-rounds",
+        kind: OptionKind::Count {
+            least: 0,
+            word: None,
+        },
+        help: "How many times the rest positions are fitted too, and then the weights again",
+        instead_of: None,
+        get: |options| options.rest_rounds.to_string(),
+        set: |options, text| {
+            options.rest_rounds = count(text)?;
+            Some(())
+        },
+    },
+    OptionOf {
+        name: "rest-stiffness",
+        kind: OptionKind::Number { word: None },
+        help: "How strongly fitted rest positions are pulled back to the given ones",
+        instead_of: None,
+        get: |options| options.rest_stiffness.to_string(),
+        set: |options, text| {
+            options.rest_stiffness = number(text)?;
+            Some(())
+        },
+    },
+];
+
+impl MethodOptions for SsdOptions {
+    fn check(&self) -> Result<(), FitError> {
+        check_max_influences(self.max_influences)?;
         if !(self.rest_stiffness >= 0.0 && self.rest_stiffness.is_finite()) {
-            return bad_option("rest_stiffness", "expected a number of at least 0");
+            return bad_option("rest-stiffness", "expected a number of at least 0");
         }
         Ok(())
+    }
+
+    fn max_influences(&self) -> usize {
+        self.max_influences
+    }
+
+    fn set_max_influences(&mut self, max_influences: usize) {
+        self.max_influences = max_influences;
+    }
+
+    fn options(&self) -> Vec<MethodOption> {
+        describe(self, TABLE)
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Option<Result<(), FitError>> {
+        set(self, TABLE, name, text)
     }
 }
 
 /// Fits weights, and rest positions if asked, to the examples numbered in `training`.
 ///
-/// Cost: O(V·b·K) to choose candidates and O(V·c·K) per solver step, for V vertices, b bones,
-/// K examples and c candidates. The result is the same on any number of threads.
+/// Cost: O(V·b·K) per solver step, for V vertices, b bones and K examples. The result is the same on
+/// any number of threads.
 ///
 /// ```
 /// use dermis::fit::{SsdOptions, fit_ssd};
@@ -115,16 +146,7 @@ pub fn fit_ssd(
 ) -> Result<Fitted, FitError> {
     check(set, training, options)?;
     at_unit_size(set, |set| {
-        let problem = Problem::new(set, training);
-        let allowed = match options.candidates {
-            Candidates::All => None,
-            Candidates::BestAlone { count } => Some(problem.best_alone(count, progress)?),
-            Candidates::BestNearby { count } => {
-                let alone = problem.best_alone(count, progress)?;
-                Some(with_neighbors(set, &alone))
-            }
-        };
-        problem.fit(allowed.as_deref(), options, progress)
+        Problem::new(set, training).fit(None, options, progress)
     })
 }
 
@@ -239,43 +261,6 @@ impl<'a> Problem<'a> {
         );
     }
 
-    /// For every vertex the bones that predict it best alone, best first.
-    fn best_alone(&self, count: usize, progress: &dyn Progress) -> Result<Vec<Vec<u16>>, FitError> {
-        let vertex_count = self.set.rest().vertex_count();
-        let stage = Stage::new(progress, "choosing bones", vertex_count);
-        let bone_count = self.posed_from_rest.len();
-        let best = par::map_with(vertex_count, Vec::new, |targets, i| {
-            if !stage.step() {
-                return Vec::new();
-            }
-            self.targets(i, targets);
-            let rest = self.set.rest().positions()[i];
-            let error = |matrices: &Vec<DAffine3>| -> f64 {
-                matrices
-                    .iter()
-                    .zip(&*targets)
-                    .map(|(m, target)| m.transform_point3(rest).distance_squared(*target))
-                    .sum()
-            };
-            let errors: Vec<f64> = self.posed_from_rest.iter().map(error).collect();
-            let mut order: Vec<u16> = (0..bone_count as u16).collect();
-            let rank = |a: &u16, b: &u16| {
-                let error = |j: &u16| errors[usize::from(*j)];
-                error(a).total_cmp(&error(b)).then(a.cmp(b))
-            };
-            if count < bone_count {
-                order.select_nth_unstable_by(count, rank);
-                order.truncate(count);
-            }
-            order.sort_unstable_by(rank);
-            order
-        });
-        if stage.is_stopped() {
-            return Err(FitError::Stopped);
-        }
-        Ok(best)
-    }
-
     fn solve_weights(
         &self,
         rest: &[DVec3],
@@ -357,16 +342,4 @@ impl<'a> Problem<'a> {
         let squared: f64 = solved.iter().map(|vertex| vertex.squared_error).sum();
         (squared / (solved.len() * self.training.len()).max(1) as f64).sqrt()
     }
-}
-
-/// Each vertex's candidates joined with its mesh neighbours', in rising order.
-fn with_neighbors(set: &ExampleSet, alone: &[Vec<u16>]) -> Vec<Vec<u16>> {
-    let topology = Topology::new(set.rest().vertex_count(), set.rest().triangles());
-    par::map(alone.len(), |i| {
-        let near = topology.neighbors(i).iter().map(|&n| &alone[n as usize]);
-        let mut bones: Vec<u16> = near.chain([&alone[i]]).flatten().copied().collect();
-        bones.sort_unstable();
-        bones.dedup();
-        bones
-    })
 }

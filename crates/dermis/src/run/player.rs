@@ -271,7 +271,7 @@ fn drawn_normals(document: &Document, of_point: &[u32]) -> Vec<DVec3> {
 mod tests {
     use super::*;
     use crate::Clip;
-    use crate::fit::{PseudoBoneOptions, fit_pseudo_bones};
+    use crate::fit::{SsdOptions, fit_pseudo_bones};
     use crate::mesh::DrawPart;
     use crate::progress::Silent;
     use crate::synth::arm;
@@ -280,7 +280,7 @@ mod tests {
     fn document() -> Document {
         let set = arm(&Default::default()).examples;
         let training: Vec<usize> = (0..set.examples().len()).collect();
-        let fitted = fit_pseudo_bones(&set, &training, &PseudoBoneOptions::default(), &Silent);
+        let fitted = fit_pseudo_bones(&set, &training, &SsdOptions::default(), &Silent);
         let poses: Vec<_> = set.examples().iter().map(|e| e.pose.clone()).collect();
         let clip = Clip::from_poses("bend", set.skeleton(), &poses, 24.0).expect("rigid poses");
         let last = set.rest().vertex_count() as u32 - 1;

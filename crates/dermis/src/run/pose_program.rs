@@ -77,7 +77,7 @@ impl PackedPoseProgram {
 mod tests {
     use super::*;
     use crate::clip::Clip;
-    use crate::fit::{PseudoBoneOptions, SsdOptions, fit_pseudo_bones, fit_ssd};
+    use crate::fit::{SsdOptions, fit_pseudo_bones, fit_ssd};
     use crate::progress::Silent;
     use crate::run::{ClipSampler, PackOptions, PackedSkin, PaletteEntry};
     use crate::run::{FrameInputs, Output};
@@ -122,7 +122,7 @@ mod tests {
         let training: Vec<usize> = (0..set.examples().len()).collect();
         let poses: Vec<_> = set.examples().iter().map(|e| e.pose.clone()).collect();
         let clip = Clip::from_poses("arm", set.skeleton(), &poses, 24.0).expect("rigid poses");
-        let pseudo = fit_pseudo_bones(set, &training, &PseudoBoneOptions::default(), &Silent);
+        let pseudo = fit_pseudo_bones(set, &training, &SsdOptions::default(), &Silent);
         let pseudo = pseudo.expect("it fits").skin;
         assert!(!pseudo.pose_program.derived().is_empty(), "some are of use");
         let ssd = fit_ssd(set, &training, &SsdOptions::default(), &Silent).expect("it fits");

@@ -437,7 +437,7 @@ fn options_out_of_range_are_refused_and_named() {
         ..AnimSpaceOptions::default()
     };
     for (name, options) in [
-        ("max_influences", no_bones),
+        ("max-influences", no_bones),
         ("lambda", smoothing(Smoothing::Ridge { lambda: -1.0 })),
         ("delta", smoothing(Smoothing::Edges { delta: f64::NAN })),
         (

@@ -1,6 +1,6 @@
 //! Linear blend skinning fitted to examples whose answer is known.
 
-use dermis::fit::{Candidates, FitError, SsdOptions, evaluate_fit, fit_ssd};
+use dermis::fit::{FitError, SsdOptions, evaluate_fit, fit_ssd};
 use dermis::measure::measure;
 use dermis::progress::{Progress, Silent};
 use dermis::synth::{ArmOptions, ArmPose, TubeOptions, arm, tube};
@@ -23,40 +23,28 @@ fn all(set: &ExampleSet) -> Vec<usize> {
 fn a_skin_of_the_same_kind_is_recovered_with_its_weights() {
     let tube = small_tube();
     let set = &tube.examples;
-    for candidates in [
-        Candidates::All,
-        Candidates::BestAlone { count: 4 },
-        Candidates::BestNearby { count: 2 },
-    ] {
-        let options = SsdOptions {
-            candidates,
-            ..SsdOptions::default()
-        };
-        let fitted = fit_ssd(set, &all(set), &options, &Silent).expect("the tube can be fitted");
-        let measured = measure(&fitted.skin, set, &all(set)).expect("its own examples");
-        assert!(
-            measured.total.e_rms < 1e-6,
-            "{candidates:?}: E_RMS {}",
-            measured.total.e_rms
-        );
-        let (VertexProgram::Ssd(found), VertexProgram::Ssd(truth)) =
-            (&fitted.skin.program, &tube.truth.program)
-        else {
-            panic!("both are linear blend skins");
-        };
-        // Points on the axis do not tell a joint's twist, so their weights may be shared otherwise.
-        let last = set.rest().vertex_count() - 1;
-        for i in 1..last {
-            for w in truth.weights.row(i) {
-                let share = found.weights.row(i).iter().find(|f| f.bone == w.bone);
-                let share = share.map_or(0.0, |f| f.weight);
-                assert!(
-                    (share - w.weight).abs() < 1e-5,
-                    "{candidates:?}: vertex {i}: {:?} against {:?}",
-                    found.weights.row(i),
-                    truth.weights.row(i)
-                );
-            }
+    let fitted = fit_ssd(set, &all(set), &SsdOptions::default(), &Silent);
+    let fitted = fitted.expect("the tube can be fitted");
+    let measured = measure(&fitted.skin, set, &all(set)).expect("its own examples");
+    let e_rms = measured.total.e_rms;
+    assert!(e_rms < 1e-6, "E_RMS {e_rms}");
+    let (VertexProgram::Ssd(found), VertexProgram::Ssd(truth)) =
+        (&fitted.skin.program, &tube.truth.program)
+    else {
+        panic!("both are linear blend skins");
+    };
+    // Points on the axis do not tell a joint's twist, so their weights may be shared otherwise.
+    let last = set.rest().vertex_count() - 1;
+    for i in 1..last {
+        for w in truth.weights.row(i) {
+            let share = found.weights.row(i).iter().find(|f| f.bone == w.bone);
+            let share = share.map_or(0.0, |f| f.weight);
+            assert!(
+                (share - w.weight).abs() < 1e-5,
+                "vertex {i}: {:?} against {:?}",
+                found.weights.row(i),
+                truth.weights.row(i)
+            );
         }
     }
 }
@@ -173,7 +161,6 @@ fn fact_12_one_thread_and_three_give_the_same_bits() {
             .install(|| {
                 let options = SsdOptions {
                     rest_rounds: 2,
-                    candidates: Candidates::BestNearby { count: 2 },
                     ..SsdOptions::default()
                 };
                 evaluate_fit(&set, &Split::EveryNth(4), |training| {
@@ -270,7 +257,7 @@ fn senseless_options_are_refused_by_name() {
         ..SsdOptions::default()
     };
     let error = fit_ssd(set, &all(set), &options, &Silent).expect_err("zero bones");
-    assert!(error.to_string().contains("max_influences"), "{error}");
+    assert!(error.to_string().contains("max-influences"), "{error}");
     let error = fit_ssd(set, &[], &SsdOptions::default(), &Silent).expect_err("no examples");
     assert!(
         error.to_string().contains("at least one training example"),

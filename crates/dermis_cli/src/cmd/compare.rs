@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use dermis::compare::{CompareOptions, Comparison, compare};
-use dermis::fit::{Method, ProxyCount};
+use dermis::fit::Method;
 use dermis_io::{IoError, Transaction, WriteOptions};
 
 use super::compare_decompositions;
@@ -12,7 +12,7 @@ use super::fit::skin_document;
 use crate::Outcome;
 use crate::args::CompareArgs;
 use crate::examples::{Prepared, parse_split, prepare_examples};
-use crate::plan::proxied;
+use crate::option_flags::{GivenOption, and, has_option, methods_with};
 use crate::report;
 use crate::talk::Talk;
 
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         return compare_decompositions::run(args, bone_count, talk);
     }
     refuse_flags_without_their_method(args)?;
-    let mut methods = methods(args);
+    let mut methods = methods(args)?;
     for method in &methods {
         method.check()?;
     }
@@ -30,9 +30,9 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         super::check_faces(&prepared.look, &folder.join("skin.glb"))?;
     }
     let set = &prepared.set;
-    for method in &mut methods {
-        if let (Method::RotationalRegression(options), Some(target)) = (method, args.target_error) {
-            options.proxies = ProxyCount::TargetError(target.e_rms(set)?);
+    if let Some(target) = args.target_error {
+        for method in &mut methods {
+            target.set(method, set)?;
         }
     }
     let split = parse_split(&args.examples.hold_out, set)?;
@@ -86,51 +86,66 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Every method that was asked for, with a row for each number of proxy bones.
-fn methods(args: &CompareArgs) -> Vec<Method> {
-    let is_wanted = |method: &Method| {
-        args.methods.is_empty() || args.methods.iter().any(|key| key == method.key())
-    };
-    let counts: Vec<Option<usize>> = match args.proxy_bones.is_empty() {
-        true => vec![None],
-        false => args.proxy_bones.iter().copied().map(Some).collect(),
-    };
-    let mut methods = Vec::new();
-    for method in Method::all(args.max_influences)
-        .into_iter()
-        .filter(is_wanted)
-    {
-        match method {
-            Method::RotationalRegression(options) => {
-                let with = |&count: &Option<usize>| proxied(options.clone(), count, &args.proxies);
-                methods.extend(counts.iter().map(with).map(Method::RotationalRegression));
+/// Every method that was asked for, with the options that it has; of an option with several values, a row for each.
+fn methods(args: &CompareArgs) -> anyhow::Result<Vec<Method>> {
+    let mut rows = Vec::new();
+    for method in Method::all(args.max_influences) {
+        if !args.methods.is_empty() && !args.methods.iter().any(|key| key == method.key()) {
+            continue;
+        }
+        let mut variants = vec![method];
+        for GivenOption { name, values } in args.options.given() {
+            if !has_option(&variants[0], name) {
+                continue;
             }
-            other => methods.push(other),
+            let mut set = Vec::new();
+            for variant in &variants {
+                for value in values {
+                    let mut variant = variant.clone();
+                    variant.set(name, value)?;
+                    set.push(variant);
+                }
+            }
+            variants = set;
+        }
+        // With a limit to its shapes, pose space deformation is EigenSkin: once is enough.
+        for variant in variants {
+            if !rows.contains(&variant) {
+                rows.push(variant);
+            }
         }
     }
-    methods
+    Ok(rows)
 }
 
-/// One sentence for a flag of a method that is not compared.
+/// One sentence for a flag of methods that are not compared.
 fn refuse_flags_without_their_method(args: &CompareArgs) -> anyhow::Result<()> {
-    let is_compared = |key: &str| args.methods.is_empty() || args.methods.iter().any(|m| m == key);
-    for (flag, given) in [
-        ("--proxy-bones", !args.proxy_bones.is_empty()),
-        ("--target-error", args.target_error.is_some()),
-        ("--rigid-tolerance", args.proxies.rigid_tolerance.is_some()),
-        ("--place-weight", args.proxies.place_weight.is_some()),
-    ] {
-        if given && !is_compared("rotational-regression") {
-            bail!("{flag} belongs to rotational-regression, which is not among --methods");
+    let is_compared =
+        |method: &Method| args.methods.is_empty() || args.methods.iter().any(|m| m == method.key());
+    let given = args.options.given().iter().map(|given| given.name);
+    for name in given.chain(args.target_error.map(|_| "target-error")) {
+        let methods = methods_with(name);
+        if !methods.iter().any(is_compared) {
+            let keys: Vec<&str> = methods.iter().map(Method::key).collect();
+            let are_not = match &keys[..] {
+                [_] => "which is not",
+                _ => "none of which is",
+            };
+            bail!(
+                "--{name} belongs to {}, {are_not} among --methods",
+                and(&keys)
+            );
         }
     }
     if let Some(target) = args.target_error {
         target.check()?;
     }
-    let mut counts = args.proxy_bones.clone();
-    counts.sort_unstable();
-    if let Some(pair) = counts.windows(2).find(|pair| pair[0] == pair[1]) {
-        bail!("--proxy-bones: {} is there twice", pair[0]);
+    for GivenOption { name, values } in args.options.given() {
+        let mut values = values.clone();
+        values.sort_unstable();
+        if let Some(pair) = values.windows(2).find(|pair| pair[0] == pair[1]) {
+            bail!("--{name}: {} is there twice", pair[0]);
+        }
     }
     Ok(())
 }

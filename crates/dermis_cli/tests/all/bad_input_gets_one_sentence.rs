@@ -255,12 +255,8 @@ fn bad_input_gets_one_sentence() {
             &["6 examples", "none would be left"],
         ),
         (
-            "fit tube.npz -o out.glb --candidates few",
-            &["--candidates few", "near:N"],
-        ),
-        (
             "fit tube.npz -o out.glb --rest-stiffness=-1 --rest-rounds 1",
-            &["rest_stiffness"],
+            &["rest-stiffness"],
         ),
         // Flags of another method, and influences that do not fit the mesh.
         (

@@ -23,34 +23,6 @@ fn linear_blending_is_what_one_gets_without_asking() {
     assert_eq!(bytes("plain.glb"), bytes("asked.glb"), "the same file");
 }
 
-/// A skin that a format cannot hold yet may be refused; what is written says what it is.
-#[test]
-fn every_method_says_its_name_in_table_page_and_file() {
-    let scratch = folder();
-    for method in Method::all(4) {
-        let key = method.key();
-        let run = scratch.dermis(&format!(
-            "fit tube.npz -o {key}.glb --method {key} --report {key}.html"
-        ));
-        if run.code == 2 {
-            assert!(run.stderr.starts_with("error: "), "one sentence: {run:#?}");
-            assert!(
-                !matches!(key, "ssd" | "pseudo-bones"),
-                "these are plain skins: {run:#?}"
-            );
-            continue;
-        }
-        let run = run.done();
-        let title = method.title();
-        assert!(run.stdout.contains(&format!("{title}: ")), "{run:#?}");
-        let page = std::fs::read_to_string(scratch.at(&format!("{key}.html"))).expect("a page");
-        let title = title[1..].to_owned() + ", fitted to 6 examples</h1>";
-        assert!(page.contains(&title), "the heading of {key}");
-        let record = scratch.read(&format!("{key}.glb")).record;
-        assert_eq!(record.expect("a record").method, key, "in the file");
-    }
-}
-
 #[test]
 fn what_stock_engines_show_instead_of_a_skin_is_measured_everywhere() {
     let scratch = folder();

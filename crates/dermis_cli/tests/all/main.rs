@@ -12,6 +12,7 @@ mod decompose_animations;
 mod decompose_onto_a_rig;
 mod decompose_real_animations;
 mod demo_shows_the_problem;
+mod every_method;
 mod files_stay_whole;
 mod fit_a_known_rig;
 mod fit_with_any_method;

@@ -42,36 +42,17 @@ fn one_thread_and_three_write_the_same_bytes() {
 }
 
 #[test]
-fn every_method_and_the_rig_write_the_same_bytes() {
+fn a_rig_is_the_same_bytes() {
     let scratch = Scratch::new();
     scratch.write("tube.npz", &tube_document(&SMALL_TUBE));
-    let files = |threads: usize| {
-        let keys = [
-            "ssd",
-            "pseudo-bones",
-            "animation-space",
-            "mwe",
-            "dual-quaternion",
-        ];
-        let mut files: Vec<String> = Vec::new();
-        for key in keys {
-            let file = format!("{key}_{threads}.glb");
-            let fit = format!("fit tube.npz --method {key} --hold-out none -o {file}");
-            scratch.dermis(&format!("--threads {threads} {fit}")).done();
-            files.push(file);
-        }
-        let file = format!("rig_{threads}.npz");
-        let rig = format!("rig tube.npz --bones 3 -o {file}");
+    for threads in [1, 3] {
+        let rig = format!("rig tube.npz --bones 3 -o rig_{threads}.npz");
         scratch.dermis(&format!("--threads {threads} {rig}")).done();
-        files.push(file);
-        files
-    };
-    for (one, three) in files(1).iter().zip(&files(3)) {
-        assert!(
-            bytes(&scratch, one) == bytes(&scratch, three),
-            "{one} and {three} differ"
-        );
     }
+    assert!(
+        bytes(&scratch, "rig_1.npz") == bytes(&scratch, "rig_3.npz"),
+        "they differ"
+    );
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn what_cannot_be_is_refused_in_one_sentence() {
         ),
         (
             "fit bar.npz -o x.glb --method rotational-regression --proxy-bones -3",
-            "invalid value '-3' for '--proxy-bones <N>': expected a whole number of at least 1",
+            "invalid value '-3' for '--proxy-bones <N>': expected auto or a whole number of at least 1",
         ),
         (
             "fit bar.npz -o x.glb --method rotational-regression --proxy-bones 10,20",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dermis::clip::Channel;
-use dermis::fit::{PseudoBoneOptions, fit_pseudo_bones, plain_fallback};
+use dermis::fit::{SsdOptions, fit_pseudo_bones, plain_fallback};
 use dermis::joint::{JointStatistics, joint_statistics};
 use dermis::mesh::DrawMesh;
 use dermis::progress::Silent;
@@ -528,7 +528,7 @@ fn normals_follow_a_rest_mesh_that_was_fitted() {
 fn the_writer_bakes_derived_bones_into_a_clip_of_the_posed_ones() {
     let set = arm(&ArmOptions::default()).examples;
     let training: Vec<usize> = (0..set.examples().len()).collect();
-    let options = PseudoBoneOptions::default();
+    let options = SsdOptions::default();
     let fitted = fit_pseudo_bones(&set, &training, &options, &Silent).expect("it fits");
     let skin = fitted.skin;
     let posed = skin.posed_bone_count();

@@ -5,6 +5,7 @@ use super::global::{FINAL_TOLERANCE, Global};
 use super::problem::Problem;
 use super::{AnimSpaceOptions, FitFrames, Prior, Smoothing};
 use crate::example::ExampleSet;
+use crate::fit::method::MethodOptions;
 use crate::fit::ssd::fit_weights_within;
 use crate::fit::{FitError, Fitted, InfluenceChoice, InfluenceSets, at_unit_size, check_training};
 use crate::progress::Progress;

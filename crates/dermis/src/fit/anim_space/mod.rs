@@ -24,5 +24,7 @@ mod problem;
 pub use entry::fit_anim_space;
 pub use options::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing};
 
+pub(super) use options::INFO;
+
 pub(super) use frames::FitFrames;
 pub(super) use kinds::normal_eigenvalues;

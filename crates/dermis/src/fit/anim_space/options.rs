@@ -1,6 +1,10 @@
 //! How to fit animation space.
 
-use crate::fit::{FitError, InfluenceChoice, bad_option};
+use crate::fit::method::{
+    MethodInfo, MethodOption, MethodOptions, OptionKind, OptionOf, Promises, StockPlayers, Weights,
+    describe, number, set, word_or,
+};
+use crate::fit::{FitError, InfluenceChoice, bad_option, check_max_influences};
 
 /// How to fit animation space.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,15 +85,85 @@ impl Default for AnimSpaceOptions {
     }
 }
 
-impl AnimSpaceOptions {
-    /// Checks that every option is in its range.
-    ///
-    /// # Errors
-    /// [`FitError::BadOption`] naming the first that is not.
-    pub fn check(&self) -> Result<(), FitError> {
-        if self.max_influences == 0 {
-            return bad_option("max_influences", "at least 1 bone must be allowed");
-        }
+pub(in crate::fit) static INFO: MethodInfo = MethodInfo {
+    key: "animation-space",
+    aliases: &[],
+    title: "animation space",
+    summary: "four numbers per influence instead of one",
+    use_when: "the run-time is yours and should stay as fast as linear blend skinning",
+    promises: Promises {
+        turns_with_the_character: true,
+        is_linear: true,
+        weights: Weights::SumToOne,
+        in_stock_players: StockPlayers::StandInOrExact,
+        meets_examples_with: &[],
+    },
+};
+
+/// The word for what held-out error decides.
+const AUTO: &str = "auto";
+/// The word for smoothing that is not a ridge's.
+const NONE: &str = "none";
+
+const TABLE: &[OptionOf<AnimSpaceOptions>] = &[
+    OptionOf {
+        name: "delta",
+        kind: OptionKind::Number { word: Some(AUTO) },
+        help: "Smoothing along edges; larger is smoother, auto is the best on examples kept from the fit",
+        instead_of: None,
+        get: |options| match &options.smoothing {
+            Smoothing::Edges { delta } => delta.to_string(),
+            Smoothing::EdgesByHeldOutError { .. } => AUTO.to_owned(),
+            Smoothing::Ridge { .. } => NONE.to_owned(),
+        },
+        set: |options, text| {
+            options.smoothing = match word_or(AUTO, text, number)? {
+                Some(delta) => Smoothing::Edges { delta },
+                None => AnimSpaceOptions::default().smoothing,
+            };
+            Some(())
+        },
+    },
+    OptionOf {
+        name: "lambda",
+        kind: OptionKind::Number { word: Some(NONE) },
+        help: "Smoothing of each vertex alone, by a pull towards linear blend skinning, or what else the prior is",
+        instead_of: Some("delta"),
+        get: |options| match options.smoothing {
+            Smoothing::Ridge { lambda } => lambda.to_string(),
+            _ => NONE.to_owned(),
+        },
+        set: |options, text| {
+            options.smoothing = match word_or(NONE, text, number)? {
+                Some(lambda) => Smoothing::Ridge { lambda },
+                None => AnimSpaceOptions::default().smoothing,
+            };
+            Some(())
+        },
+    },
+    OptionOf {
+        name: "prior",
+        kind: OptionKind::Words(&["lbs", "zero"]),
+        help: "What smoothing pulls towards: the linear blend skin of the same examples, or zero as in the papers",
+        instead_of: None,
+        get: |options| match options.prior {
+            Prior::Ssd => "lbs".to_owned(),
+            Prior::Zero => "zero".to_owned(),
+        },
+        set: |options, text| {
+            options.prior = match text {
+                "lbs" | "ssd" => Prior::Ssd,
+                "zero" => Prior::Zero,
+                _ => return None,
+            };
+            Some(())
+        },
+    },
+];
+
+impl MethodOptions for AnimSpaceOptions {
+    fn check(&self) -> Result<(), FitError> {
+        check_max_influences(self.max_influences)?;
         let is_strength = |value: f64| value >= 0.0 && value.is_finite();
         let expected = "expected a number of at least 0";
         match &self.smoothing {
@@ -104,5 +178,25 @@ impl AnimSpaceOptions {
             },
             Smoothing::Ridge { .. } | Smoothing::Edges { .. } => Ok(()),
         }
+    }
+
+    fn max_influences(&self) -> usize {
+        self.max_influences
+    }
+
+    fn set_max_influences(&mut self, max_influences: usize) {
+        self.max_influences = max_influences;
+    }
+
+    fn options(&self) -> Vec<MethodOption> {
+        describe(self, TABLE)
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Option<Result<(), FitError>> {
+        set(self, TABLE, name, text)
+    }
+
+    fn influences_mut(&mut self) -> Option<&mut InfluenceChoice> {
+        Some(&mut self.influences)
     }
 }

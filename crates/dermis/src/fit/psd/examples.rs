@@ -19,8 +19,8 @@ use super::corrections::{Corrections, Group};
 use super::joints::Joints;
 use crate::example::ExampleSet;
 use crate::fit::{
-    AnimSpaceOptions, FitError, Fitted, Method, PseudoBoneOptions, RotationalOptions, SsdOptions,
-    at_unit_size, bad_option, check_training,
+    AnimSpaceOptions, FitError, Fitted, Method, RotationalOptions, SsdOptions, at_unit_size,
+    bad_option, check_training,
 };
 use crate::par;
 use crate::pose_space::{Center, Driver, Kernel};
@@ -58,7 +58,7 @@ impl Default for PsdOptions {
         Self {
             bases: vec![
                 Method::Ssd(SsdOptions::default()),
-                Method::PseudoBones(PseudoBoneOptions::default()),
+                Method::PseudoBones(SsdOptions::default()),
                 Method::RotationalRegression(RotationalOptions::default()),
                 Method::AnimSpace(AnimSpaceOptions::default()),
             ],
@@ -104,7 +104,7 @@ impl PsdOptions {
                 bad_option("smoothing", format!("{smoothing} is not 0 or more"))
             }
             (.., tolerance) if !(tolerance >= 0.0 && tolerance.is_finite()) => {
-                bad_option("tolerance", format!("{tolerance} is not 0 or more"))
+                bad_option("shape-tolerance", format!("{tolerance} is not 0 or more"))
             }
             _ => Ok(()),
         }

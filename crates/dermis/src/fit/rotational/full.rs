@@ -8,6 +8,7 @@ use super::regress::{PatchMotion, fit_patch};
 use super::{Base, GIVE_BACK_ROUNDS, RotationalOptions, vertex_errors};
 use crate::example::ExampleSet;
 use crate::fit::FitError;
+use crate::fit::method::MethodOptions;
 use crate::mesh::{inverse_frame, triangle_frame};
 use crate::par;
 use crate::progress::{Progress, Stage};

@@ -25,6 +25,7 @@ mod compile;
 mod full;
 mod islands;
 mod near;
+mod options;
 mod poisson;
 mod prune;
 mod readings;
@@ -34,12 +35,16 @@ mod ridge;
 mod summary;
 
 pub use full::{FullRegression, fit_full_regression};
+pub use options::{ProxyCount, RotationalOptions};
 pub use poisson::PoissonSolver;
 pub use summary::{ProxySummary, proxy_summary};
 
+pub(super) use options::INFO;
+
 use glam::DVec3;
 
-use super::{FitError, Fitted, SsdOptions, at_unit_size, bad_option, fit_ssd};
+use super::method::MethodOptions;
+use super::{FitError, Fitted, SsdOptions, at_unit_size, fit_ssd};
 use crate::example::ExampleSet;
 use crate::mesh::Topology;
 use crate::par;
@@ -47,114 +52,10 @@ use crate::progress::Progress;
 use crate::rig::{BoneId, Pose};
 use crate::skin::{SsdProgram, VertexProgram};
 
-/// How many proxy bones there are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ProxyCount {
-    /// One for every 128 vertices beyond 400, at least 8 and at most 60: a whole frame then takes at most twice as
-    /// long as one of linear blend skinning on the sets that it was measured on (see `docs/performance.md`). Small meshes
-    /// have fewer for their size, because to place even ten takes as long as to move some 500 vertices.
-    Automatic,
-    /// This number, or fewer where the skin has fewer triangles; at least 1 and at most 2000.
-    ///
-    /// Every patch influences the place of every proxy, so memory grows with the square of their number and
-    /// time faster: a mesh of 3,000 vertices took 0.2 GB for 500, 0.4 GB for 1000 and 2 GB for 2000, and 5 s,
-    /// 23 s and 4 minutes on two busy cores.
-    Exactly(usize),
-    /// The fewest that reach this E_RMS (see [`Measures`](crate::measure::Measures)) on the training examples
-    /// when they move in the best possible way.
-    ///
-    /// That is the second of [`Fitted::round_errors`], over all vertices, including those that stay with
-    /// linear blend skinning. It bounds neither the error of the final skin (the third), which moves proxies
-    /// by predictions instead of in the best way, nor the error on poses that were held out: to know those,
-    /// every count would have to be fitted to the end.
-    ///
-    /// A target that cannot be reached is no error: the search ends where twice as many proxies lower the
-    /// error by less than a twentieth, and the second of the errors shows what was reached.
-    TargetError(f64),
-}
-
-impl ProxyCount {
-    /// How many proxies to use for a mesh; with a target error 1, the fewest to try.
-    fn least(self, vertex_count: usize) -> usize {
-        match self {
-            Self::Automatic => (vertex_count.saturating_sub(400) / 128).clamp(8, 60),
-            Self::Exactly(count) => count,
-            Self::TargetError(_) => 1,
-        }
-    }
-}
-
-/// How to fit rotational regression.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RotationalOptions {
-    /// The linear blend fit: most bones, or proxies, that may move one vertex; and the candidates among the
-    /// skeleton's bones. Its rest positions are kept (`rest_rounds` is not heard).
-    pub ssd: SsdOptions,
-    /// How many proxy bones; by default as many as the mesh is worth.
-    pub proxies: ProxyCount,
-    /// A vertex that linear blend skinning meets to this share of the rest box's diagonal, root mean square
-    /// over the training examples, stays with it; at least 0, default 5e-4.
-    pub rigid_tolerance: f64,
-    /// How strongly a vertex is pulled to where its patches are predicted to be, beside the pull of an edge; at
-    /// least 0, default 0.01. At 0 places follow from edges and held vertices alone, as in \[Wang07\], and the
-    /// best-predicted vertex of each part of the mesh is held whatever its error.
-    pub place_weight: f64,
-    /// What moves a proxy by less than this share of the rest box's diagonal is left out of its sums, for speed; at
-    /// least 0, default 1e-4.
-    pub smallest_share: f64,
-}
-
-impl Default for RotationalOptions {
-    fn default() -> Self {
-        Self {
-            ssd: SsdOptions::default(),
-            proxies: ProxyCount::Automatic,
-            rigid_tolerance: 5e-4,
-            place_weight: 0.01,
-            smallest_share: 1e-4,
-        }
-    }
-}
-
 /// How often vertices that linear blend skinning fits better are given back to it.
 const GIVE_BACK_ROUNDS: usize = 2;
 /// Most bones that the frame of a patch blends.
 const MOST_FRAME_BONES: usize = 4;
-/// Most proxy bones: the system of their places is dense.
-const MOST_PROXIES: usize = 2000;
-
-impl RotationalOptions {
-    /// Checks that every option is in its range.
-    ///
-    /// # Errors
-    /// [`FitError::BadOption`] naming the first that is not.
-    pub fn check(&self) -> Result<(), FitError> {
-        self.ssd.check()?;
-        match self.proxies {
-            ProxyCount::Exactly(count) if !(1..=MOST_PROXIES).contains(&count) => {
-                let problem = format!("{count} is not between 1 and {MOST_PROXIES}");
-                return bad_option("proxy-bones", problem);
-            }
-            ProxyCount::TargetError(error) if !(error > 0.0 && error.is_finite()) => {
-                let problem = format!("{error} is not a finite number above 0");
-                return bad_option("target-error", problem);
-            }
-            _ => {}
-        }
-        for (name, number) in [
-            ("rigid-tolerance", self.rigid_tolerance),
-            ("place-weight", self.place_weight),
-            ("smallest-share", self.smallest_share),
-        ] {
-            if !(number >= 0.0 && number.is_finite()) {
-                let problem = format!("{number} is not a finite number of 0 or more");
-                return bad_option(name, problem);
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Fits rotational regression to the examples numbered in `training`.
 ///
 /// The skin has [proxy bones](crate::skin::PoseProgram::proxies) after the skeleton's bones, and is linear blend skinning over both:
@@ -218,8 +119,8 @@ impl<'a> Base<'a> {
         progress: &dyn Progress,
     ) -> Result<Self, FitError> {
         let ssd = SsdOptions {
-            rest_rounds: 0,
-            ..options.ssd.clone()
+            max_influences: options.max_influences,
+            ..SsdOptions::default()
         };
         let fitted = fit_ssd(set, training, &ssd, progress)?;
         let errors = vertex_errors(|pose| Ok(fitted.skin.evaluate(pose)?), set, training)?;

@@ -147,9 +147,9 @@ impl Proxies {
     ) -> Result<Self, FitError> {
         let groups = joins.groups(count);
         let count = 1 + groups.iter().map(|(_, g)| *g).max().unwrap_or(0) as usize;
-        if count > super::MOST_PROXIES {
+        if count > super::options::MOST_PROXIES {
             // Keys are numbered in 16 bits.
-            let most = super::MOST_PROXIES;
+            let most = super::options::MOST_PROXIES;
             let problem =
                 format!("the triangles make {count} patches, but at most {most} are possible");
             return bad_option("proxy-bones", problem);
@@ -173,7 +173,7 @@ impl Proxies {
                 .collect(),
             allowed,
             example_count,
-            max_influences: options.ssd.max_influences,
+            max_influences: options.max_influences,
         };
         let start = group_motions(base, &groups, count);
         let (weights, motions) = blend.solve(start, ROUNDS, progress, "proxy bones")?;
@@ -369,9 +369,9 @@ fn fewest(
 ) -> Result<Proxies, FitError> {
     let (mut low, mut high) = (1, 1);
     let mut best = Proxies::solve(base, joins, high, options, progress)?;
-    while best.rms > error && high < super::MOST_PROXIES {
+    while best.rms > error && high < super::options::MOST_PROXIES {
         low = high;
-        high = (2 * high).min(super::MOST_PROXIES);
+        high = (2 * high).min(super::options::MOST_PROXIES);
         let next = Proxies::solve(base, joins, high, options, progress)?;
         let has_stalled = low >= STALLED_COUNT && next.rms > STALLED * best.rms;
         if has_stalled && next.rms > error {

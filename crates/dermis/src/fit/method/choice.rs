@@ -1,11 +1,16 @@
 //! The ways to fit, as one choice.
 
 use super::{
-    AnimSpaceOptions, FitError, Fitted, MultiWeightOptions, ProxyCount, PsdOptions,
-    PseudoBoneOptions, RotationalOptions, SsdOptions, fit_anim_space, fit_multi_weight, fit_psd,
-    fit_pseudo_bones, fit_rotational_regression, fit_ssd,
+    MethodInfo, MethodOption, MethodOptions, OptionKind, OptionOf, Promises, StockPlayers, count,
+    describe, set, shapes,
 };
 use crate::example::ExampleSet;
+use crate::fit::{
+    AnimSpaceOptions, FitError, Fitted, InfluenceChoice, MultiWeightOptions, ProxyCount,
+    PsdOptions, RotationalOptions, SsdOptions, anim_space, fit_anim_space, fit_multi_weight,
+    fit_psd, fit_pseudo_bones, fit_rotational_regression, fit_ssd, mwe, pseudo_bones, rotational,
+    ssd,
+};
 use crate::progress::Progress;
 use crate::skin::{DualQuaternionProgram, VertexProgram};
 
@@ -16,7 +21,7 @@ pub enum Method {
     /// Linear blend skinning.
     Ssd(SsdOptions),
     /// Linear blend skinning over the skeleton's bones and pseudo-bones between them.
-    PseudoBones(PseudoBoneOptions),
+    PseudoBones(SsdOptions),
     /// Animation space.
     AnimSpace(AnimSpaceOptions),
     /// Multi-weight enveloping.
@@ -30,13 +35,43 @@ pub enum Method {
     RotationalRegression(RotationalOptions),
 }
 
+/// The option that every method has.
+const MAX_INFLUENCES: OptionOf<Method> = OptionOf {
+    name: "max-influences",
+    kind: OptionKind::Count {
+        least: 1,
+        word: None,
+    },
+    help: "Most bones that may move one vertex",
+    instead_of: None,
+    get: |method| method.max_influences().to_string(),
+    set: |method, text| {
+        let max_influences = count(text)?;
+        method.options_mut().set_max_influences(max_influences);
+        Some(())
+    },
+};
+
+static DUAL_QUATERNION: MethodInfo = MethodInfo {
+    key: "dual-quaternion",
+    aliases: &[],
+    title: "dual quaternion skinning",
+    summary: "the weights of lbs, with rigid motions blended instead of matrices",
+    use_when: "joints twist, nothing else deforms, and the engine blends dual quaternions",
+    promises: Promises {
+        is_linear: false,
+        in_stock_players: StockPlayers::StandIn,
+        ..ssd::INFO.promises
+    },
+};
+
 impl Method {
     /// Every method with its defaults, the simplest first: what `dermis compare` runs. A new method
     /// joins the comparison by joining this list.
     pub fn all(max_influences: usize) -> Vec<Self> {
         let methods = [
             Self::Ssd(SsdOptions::default()),
-            Self::PseudoBones(PseudoBoneOptions::default()),
+            Self::PseudoBones(SsdOptions::default()),
             Self::DualQuaternion(SsdOptions::default()),
             Self::AnimSpace(AnimSpaceOptions::default()),
             Self::Psd(PsdOptions::default()),
@@ -50,7 +85,7 @@ impl Method {
             .collect()
     }
 
-    /// Those of [`Method::all`] that [`Method::turns_with_the_character`]: what `--method auto`
+    /// Those of [`Method::all`] that turn with the character ([`Method::promises`]): what `--method auto`
     /// chooses from, because held-out examples seldom tell on the others.
     pub fn candidates(max_influences: usize) -> Vec<Self> {
         let mut methods = Self::all(max_influences);
@@ -63,14 +98,7 @@ impl Method {
     /// Multi-weight enveloping weighs the entries of a matrix one by one, and those do not turn one
     /// by one: a character that faces another way than in the examples is distorted.
     pub fn turns_with_the_character(&self) -> bool {
-        match self {
-            Self::MultiWeight(_) => false,
-            Self::Psd(options) => {
-                let mut bases = options.bases.iter();
-                bases.all(Self::turns_with_the_character)
-            }
-            _ => true,
-        }
+        self.promises().turns_with_the_character
     }
 
     /// The method of a name, with its defaults; `None` for a name that no method has.
@@ -80,39 +108,117 @@ impl Method {
     ///
     /// let method = Method::from_key("animation-space").expect("it is one");
     /// assert_eq!(method.title(), "animation space");
+    /// assert_eq!(Method::from_key("lbs"), Method::from_key("ssd"));
     /// assert!(Method::from_key("magic").is_none());
     /// ```
     pub fn from_key(key: &str) -> Option<Self> {
         let mut methods = Self::all(SsdOptions::default().max_influences).into_iter();
-        methods.find(|method| method.key() == key)
+        methods.find(|method| method.info().is_called(key))
+    }
+
+    /// What the method is, and what can be relied on.
+    pub fn info(&self) -> &'static MethodInfo {
+        match self {
+            Self::Ssd(_) => &ssd::INFO,
+            Self::PseudoBones(_) => &pseudo_bones::INFO,
+            Self::AnimSpace(_) => &anim_space::INFO,
+            Self::MultiWeight(_) => &mwe::INFO,
+            Self::DualQuaternion(_) => &DUAL_QUATERNION,
+            Self::Psd(options) if options.shapes_per_joint.is_some() => &shapes::EIGEN_SKIN,
+            Self::Psd(_) => &shapes::PSD,
+            Self::RotationalRegression(_) => &rotational::INFO,
+        }
+    }
+
+    /// What can be relied on. With a base, that holds for this one, or for whichever of several is taken.
+    pub fn promises(&self) -> Promises {
+        let own = self.info().promises;
+        match self {
+            Self::Psd(options) => {
+                let bases = options.bases.iter().map(Self::promises);
+                bases.fold(own, Promises::on)
+            }
+            _ => own,
+        }
     }
 
     /// The name that `--method` takes and files record.
     pub fn key(&self) -> &'static str {
-        match self {
-            Self::Ssd(_) => "ssd",
-            Self::PseudoBones(_) => "pseudo-bones",
-            Self::AnimSpace(_) => "animation-space",
-            Self::MultiWeight(_) => "mwe",
-            Self::DualQuaternion(_) => "dual-quaternion",
-            Self::Psd(options) if options.shapes_per_joint.is_some() => "eigenskin",
-            Self::Psd(_) => "psd",
-            Self::RotationalRegression(_) => "rotational-regression",
-        }
+        self.info().key
     }
 
     /// What people call the method.
     pub fn title(&self) -> &'static str {
+        self.info().title
+    }
+
+    fn options_ref(&self) -> &dyn MethodOptions {
         match self {
-            Self::Ssd(_) => "linear blend skinning",
-            Self::PseudoBones(_) => "linear blend skinning with pseudo-bones",
-            Self::AnimSpace(_) => "animation space",
-            Self::MultiWeight(_) => "multi-weight enveloping",
-            Self::DualQuaternion(_) => "dual quaternion skinning",
-            Self::Psd(options) if options.shapes_per_joint.is_some() => "EigenSkin",
-            Self::Psd(_) => "pose space deformation",
-            Self::RotationalRegression(_) => "rotational regression",
+            Self::Ssd(o) | Self::PseudoBones(o) | Self::DualQuaternion(o) => o,
+            Self::AnimSpace(o) => o,
+            Self::MultiWeight(o) => o,
+            Self::Psd(o) => o,
+            Self::RotationalRegression(o) => o,
         }
+    }
+
+    fn options_mut(&mut self) -> &mut dyn MethodOptions {
+        match self {
+            Self::Ssd(o) | Self::PseudoBones(o) | Self::DualQuaternion(o) => o,
+            Self::AnimSpace(o) => o,
+            Self::MultiWeight(o) => o,
+            Self::Psd(o) => o,
+            Self::RotationalRegression(o) => o,
+        }
+    }
+
+    /// Every option that can be set by name, with its value. Those of a base are the base's.
+    pub fn options(&self) -> Vec<MethodOption> {
+        let mut options = describe(self, &[MAX_INFLUENCES]);
+        options.extend(self.options_ref().options());
+        options
+    }
+
+    /// Sets an option by its name, with `-` or `_` between words; [`Method::check`] says whether it is in its range.
+    /// Pose space deformation with one base passes on what it does not have itself.
+    ///
+    /// ```
+    /// use dermis::fit::Method;
+    ///
+    /// let mut method = Method::from_key("ssd").expect("it is one");
+    /// method.set("rest-rounds", "5")?;
+    /// let error = method.set("rest_rounds", "few").expect_err("no number");
+    /// assert_eq!(error.to_string(), "option rest-rounds: few is not a whole number of at least 0");
+    /// let error = method.set("delta", "0.1").expect_err("of animation space");
+    /// assert!(error.to_string().starts_with("linear blend skinning has no option delta"));
+    /// # Ok::<(), dermis::fit::FitError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FitError::NoSuchOption`], and [`FitError::BadOption`] for text of another kind.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), FitError> {
+        let name = name.replace('_', "-");
+        match self.set_own(&name, text) {
+            Some(result) => result,
+            None => {
+                let names: Vec<&str> = self.options().iter().map(|option| option.name).collect();
+                Err(FitError::NoSuchOption {
+                    method: self.title(),
+                    options: names.join(", "),
+                    name,
+                })
+            }
+        }
+    }
+
+    pub(super) fn set_own(&mut self, name: &str, text: &str) -> Option<Result<(), FitError>> {
+        let common = set(self, &[MAX_INFLUENCES], name, text);
+        common.or_else(|| self.options_mut().set(name, text))
+    }
+
+    /// Where the bones of each vertex can be given, for the methods whose vertices are not free to choose.
+    pub fn influences_mut(&mut self) -> Option<&mut InfluenceChoice> {
+        self.options_mut().influences_mut()
     }
 
     /// What tells the method from the same with other options: in short, and in words after "with".
@@ -138,35 +244,12 @@ impl Method {
 
     /// Most bones that may move one vertex.
     pub fn max_influences(&self) -> usize {
-        match self {
-            Self::Ssd(options) | Self::DualQuaternion(options) => options.max_influences,
-            Self::PseudoBones(options) => options.ssd.max_influences,
-            Self::AnimSpace(options) => options.max_influences,
-            Self::MultiWeight(options) => options.max_influences,
-            Self::Psd(options) => {
-                let bases = options.bases.iter().map(Self::max_influences);
-                bases.max().unwrap_or(0)
-            }
-            Self::RotationalRegression(options) => options.ssd.max_influences,
-        }
+        self.options_ref().max_influences()
     }
 
     /// The same method with another number of bones that may move one vertex.
     pub fn with_max_influences(mut self, max_influences: usize) -> Self {
-        match &mut self {
-            Self::Ssd(options) | Self::DualQuaternion(options) => {
-                options.max_influences = max_influences;
-            }
-            Self::PseudoBones(options) => options.ssd.max_influences = max_influences,
-            Self::AnimSpace(options) => options.max_influences = max_influences,
-            Self::MultiWeight(options) => options.max_influences = max_influences,
-            Self::Psd(options) => {
-                let bases = std::mem::take(&mut options.bases).into_iter();
-                let limited = bases.map(|base| base.with_max_influences(max_influences));
-                options.bases = limited.collect();
-            }
-            Self::RotationalRegression(options) => options.ssd.max_influences = max_influences,
-        }
+        self.options_mut().set_max_influences(max_influences);
         self
     }
 
@@ -175,14 +258,7 @@ impl Method {
     /// # Errors
     /// [`FitError::BadOption`] naming the first that is not.
     pub fn check(&self) -> Result<(), FitError> {
-        match self {
-            Self::Ssd(options) | Self::DualQuaternion(options) => options.check(),
-            Self::PseudoBones(options) => options.ssd.check(),
-            Self::AnimSpace(options) => options.check(),
-            Self::MultiWeight(options) => options.check(),
-            Self::Psd(options) => options.check(),
-            Self::RotationalRegression(options) => options.check(),
-        }
+        self.options_ref().check()
     }
 
     /// Fits to the examples numbered in `training`.
@@ -248,7 +324,7 @@ mod tests {
     fn a_method_that_may_use_no_bone_is_refused() {
         let none = Method::Ssd(SsdOptions::default()).with_max_influences(0);
         let error = none.check().expect_err("no bone");
-        assert!(error.to_string().contains("max_influences"), "{error}");
+        assert!(error.to_string().contains("max-influences"), "{error}");
     }
 
     #[test]
