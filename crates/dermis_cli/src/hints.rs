@@ -153,6 +153,7 @@ pub(crate) fn said(note: &Note) -> String {
     let mut text = format!("{kind}: {note}");
     let hint = match note {
         Note::NotTurned { .. } => "; dermis transform --rotate x=-90 turns one that is not",
+        Note::FarEdges { .. } => "; write both files again with the vertices in one order",
         Note::SpreadOverClip { .. } => "; --fps says otherwise",
         Note::OtherDuration { .. } => "; --fps says how fast the meshes play",
         Note::FarOff { .. } => " (--input-up z)",

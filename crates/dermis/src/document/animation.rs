@@ -186,7 +186,7 @@ fn match_clips(
     other: &Document,
     clips: &mut [(MeshClip, bool)],
     options: &MatchOptions,
-) -> Result<Option<Note>, MatchError> {
+) -> Result<Vec<Note>, MatchError> {
     let frames = clips.iter_mut().flat_map(|(clip, _)| {
         let name = &clip.name;
         (clip.frames.iter_mut().enumerate()).map(move |(k, positions)| Frame {
@@ -200,12 +200,12 @@ fn match_clips(
         rest: &first.path,
         is_own_rest: false,
     };
-    let note = match_frames(&first.rest_meshes(), &mut frames, pair, options)?;
+    let notes = match_frames(&first.rest_meshes(), &mut frames, pair, options)?;
     let places = clips.iter_mut().flat_map(|(clip, _)| &mut clip.frames);
     for (positions, frame) in places.zip(frames) {
         *positions = frame.positions;
     }
-    Ok(note)
+    Ok(notes)
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use super::error::named;
 use super::{Document, Frame, Note};
 use crate::TriMesh;
 use crate::example::{ExampleSet, RigMismatch, find_rig_mismatch};
-use crate::mesh::{Aabb, Mismatch, Upright, find_mismatch, order_by_place};
+use crate::mesh::{
+    Aabb, FarEdges, Mismatch, Upright, find_far_edges, find_mismatch, order_by_place,
+};
 use crate::rig::Skeleton;
 
 /// Shapes to try when vertices are put in order by their places: any may be the one in the rest pose.
@@ -169,9 +171,9 @@ impl Document {
         &mut self,
         meshes: &Path,
         options: &MatchOptions,
-    ) -> Result<Option<Note>, MatchError> {
+    ) -> Result<Vec<Note>, MatchError> {
         if self.frames.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let rests = self.rest_meshes();
         let pair = MatchPair {
@@ -197,17 +199,33 @@ pub fn match_frames(
     frames: &mut [Frame],
     pair: MatchPair<'_>,
     options: &MatchOptions,
-) -> Result<Option<Note>, MatchError> {
-    let note = match (options.reorder, rests.first()) {
-        (true, Some(rest)) => Some(Note::Reordered {
+) -> Result<Vec<Note>, MatchError> {
+    let mut notes = Vec::new();
+    if let (true, Some(rest)) = (options.reorder, rests.first()) {
+        notes.push(Note::Reordered {
             mesh_count: reorder(rest, frames, pair)?,
             rest: pair.rest.to_owned(),
-        }),
-        _ => None,
-    };
+        });
+    }
     let shapes: Vec<&[DVec3]> = frames.iter().map(|frame| &frame.positions[..]).collect();
     check_shapes(rests, &shapes, pair, options)?;
-    Ok(note)
+    notes.extend(far_edges_note(rests, &shapes, pair));
+    Ok(notes)
+}
+
+/// What edges that reach across the character say about the order of a few vertices.
+fn far_edges_note(rests: &[TriMesh], shapes: &[&[DVec3]], pair: MatchPair<'_>) -> Option<Note> {
+    // Shapes that are right for one form of the rest mesh are right.
+    let found: Option<Vec<FarEdges>> = (rests.iter())
+        .map(|rest| find_far_edges(rest, shapes))
+        .collect();
+    let FarEdges { count, first } = *found?.first()?;
+    Some(Note::FarEdges {
+        meshes: pair.meshes.to_owned(),
+        rest: pair.rest.to_owned(),
+        count,
+        first,
+    })
 }
 
 /// Refuses shapes that cannot be shapes of a mesh, unless they are to be taken anyway.
@@ -274,7 +292,7 @@ pub fn match_sculpt(
     sculpt: &mut Frame,
     file: &Path,
     options: &MatchOptions,
-) -> Result<Option<Note>, MatchError> {
+) -> Result<Vec<Note>, MatchError> {
     let pair = MatchPair {
         meshes: file,
         rest: &base.path,
@@ -434,7 +452,7 @@ mod tests {
         document
     }
 
-    fn check(document: &mut Document, options: &MatchOptions) -> Result<Option<Note>, MatchError> {
+    fn check(document: &mut Document, options: &MatchOptions) -> Result<Vec<Note>, MatchError> {
         document.match_own_frames(Path::new("tube.pc2"), options)
     }
 
@@ -463,20 +481,24 @@ mod tests {
             force: true,
             ..MatchOptions::default()
         };
-        assert_eq!(check(&mut document, &force), Ok(None), "as they are");
+        let notes = check(&mut document, &force).expect("as they are");
+        assert!(
+            matches!(notes[..], [Note::FarEdges { .. }]),
+            "still said: {notes:?}"
+        );
         assert_eq!(document.frames, given.frames, "untouched");
         let reorder = MatchOptions {
             reorder: true,
             ..MatchOptions::default()
         };
-        let note = check(&mut document, &reorder).expect("an order by place");
+        let notes = check(&mut document, &reorder).expect("an order by place");
         let rest = PathBuf::from("tube.npz");
         assert_eq!(
-            note,
-            Some(Note::Reordered {
+            notes,
+            [Note::Reordered {
                 mesh_count: 6,
                 rest
-            }),
+            }],
             "said"
         );
         assert_eq!(document.frames, changed(<[DVec3]>::to_vec).frames, "mended");

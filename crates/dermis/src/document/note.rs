@@ -28,6 +28,17 @@ pub enum Note {
         /// The file of the rest mesh.
         rest: PathBuf,
     },
+    /// Edges that are short in the rest mesh reach across most meshes: a few vertices may be in another order.
+    FarEdges {
+        /// The file of the meshes.
+        meshes: PathBuf,
+        /// The file of the rest mesh.
+        rest: PathBuf,
+        /// How many edges.
+        count: usize,
+        /// The vertices of the first one.
+        first: [u32; 2],
+    },
     /// Meshes without a frame rate are taken for poses that have nothing to do with each other.
     TakenForPoses {
         /// How many meshes there are.
@@ -131,6 +142,7 @@ impl Note {
                 | Self::ShapesLeftOut { .. }
                 | Self::OtherDuration { .. }
                 | Self::FarOff { .. }
+                | Self::FarEdges { .. }
         )
     }
 }
@@ -156,6 +168,20 @@ impl fmt::Display for Note {
                 "the vertices of {mesh_count} mesh{} were put in the order of {}",
                 if *mesh_count == 1 { "" } else { "es" },
                 rest.display()
+            ),
+            Self::FarEdges {
+                meshes,
+                rest,
+                count,
+                first: [a, b],
+            } => write!(
+                f,
+                "{}: {count} edge{} short in {} and reach{} across the character in most meshes, such as the one \
+                 from vertex {a} to vertex {b}: these vertices seem to be in another order",
+                meshes.display(),
+                if *count == 1 { " is" } else { "s are" },
+                rest.display(),
+                if *count == 1 { "es" } else { "" },
             ),
             Self::TakenForPoses { mesh_count } => write!(
                 f,
