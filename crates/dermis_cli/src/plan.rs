@@ -4,8 +4,8 @@ use anyhow::{Context, bail};
 use dermis::ExampleSet;
 use dermis::fit::{
     AnimSpaceOptions, Budget, Candidates, GlobalSolver, InfluenceChoice, Method,
-    MultiWeightOptions, Player, Prior, ProxyCount, PsdOptions, PseudoBoneOptions,
-    RotationalOptions, Smoothing, SsdOptions,
+    MultiWeightOptions, Prior, ProxyCount, PsdOptions, PseudoBoneOptions, RotationalOptions,
+    Smoothing, SsdOptions,
 };
 use dermis::measure::e_rms_at_enveloping_error;
 
@@ -71,16 +71,17 @@ impl Plan {
                         ),
                         None => None,
                     },
-                    player: match args.target {
-                        Some(PlayerArg::Dermis) => Player::Dermis,
-                        Some(PlayerArg::Engine) | None => Player::Engine,
+                    target: match args.target {
+                        Some(PlayerArg::Dermis) => dermis::fit::Target::Dermis,
+                        Some(PlayerArg::Engine) | None => dermis::fit::Target::Engine,
                     },
                     max_morph_targets: args
                         .max_morph_targets
                         .unwrap_or(Budget::default().max_morph_targets),
                     plain_exact: args.plain_exact,
                 };
-                if budget.player == Player::Dermis && args.max_morph_targets.is_some() {
+                if budget.target == dermis::fit::Target::Dermis && args.max_morph_targets.is_some()
+                {
                     bail!(
                         "--max-morph-targets belongs to --target engine: dermis takes any number"
                     );

@@ -1,7 +1,7 @@
 //! The report of a fit.
 
 use dermis::fit::{
-    AnimSpaceOptions, Candidate, Choice, EngineReport, FitReport, Method, Player, Shown, Smoothing,
+    AnimSpaceOptions, Candidate, Choice, EngineReport, FitReport, Method, Shown, Smoothing, Target,
 };
 use serde_json::{Value, json};
 
@@ -261,9 +261,9 @@ fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
              examples, {}; that error is therefore a little lower than on poses that had no part in the \
              choice",
             choice.candidates.len(),
-            match choice.player {
-                Player::Engine => "as stock engines show them (--target dermis for the exact models)",
-                Player::Dermis => "of the exact models (--target engine for what stock engines show)",
+            match choice.target {
+                Target::Engine => "as stock engines show them (--target dermis for the exact models)",
+                Target::Dermis => "of the exact models (--target engine for what stock engines show)",
             }
         ));
     }
