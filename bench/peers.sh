@@ -9,28 +9,27 @@ if [ ! -x bench/.venv/bin/python ]; then
     "$(command -v python3.11 || command -v python3)" -m venv bench/.venv
     bench/.venv/bin/python -m pip install --quiet numpy >&2
 fi
-cargo build --release --quiet
+cargo bench --quiet -p dermis --bench run --no-run >&2
 
 {
-    ./target/release/dermis bench --quiet --json
+    DERMIS_TABLES=programs cargo bench --quiet -p dermis --bench run
     bench/.venv/bin/python bench/numpy_skinning.py
     node bench/three_skinning.mjs
 } | python3 -c '
 import json, sys
-text = sys.stdin.read()
-decoder, at, values = json.JSONDecoder(), 0, []
-while at < len(text.rstrip()):
-    value, at = decoder.raw_decode(text, at)
-    values.append(value)
-    while at < len(text) and text[at].isspace():
-        at += 1
-report, *peers = values
-rows = [(f"dermis, {r['"'"'program'"'"']}, normals: {r['"'"'normals'"'"']}, {r['"'"'output'"'"']}", r["nsPerVertex"])
-        for r in report["rows"] if r["threads"] == 1]
-rows.append(("dermis, plain f64 reference, positions", report["plainNsPerVertex"]))
-rows += [(p["peer"], p["nsPerVertex"]) for p in peers]
-best = min(ns for name, ns in rows if "linear blend, normals: rest" in name)
-print("| one thread | ns per vertex | times dermis (linear blend, rest normals, blocks) |")
+section, rows = "", []
+for line in sys.stdin:
+    if line.startswith("{"):
+        peer = json.loads(line)
+        rows.append((peer["peer"], peer["nsPerVertex"]))
+    elif line.startswith("| ") and section.startswith("100000 vertices"):
+        name, ns = [cell.strip() for cell in line.split("|")[1:3]]
+        if ns.replace(".", "").isdigit():
+            rows.append((f"dermis bench, {name}", float(ns)))
+    elif line[:1].isdigit():
+        section = line
+best = min(ns for name, ns in rows if "ssd, normals" in name)
+print("| one thread | ns per vertex | times dermis (linear blend, normals) |")
 print("| --- | ---: | ---: |")
 for name, ns in rows:
     print(f"| {name} | {ns:.2f} | {ns / best:.1f} |")

@@ -5,6 +5,9 @@
 //!
 //! The rig is [`dermis::synth::body`]: neighbours share their bones, as on real characters.
 
+#[path = "run/cost_model.rs"]
+mod cost_model;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -206,6 +209,9 @@ fn heading(title: &str) {
 /// below instead of `all`.
 fn tables(wanted: &str) {
     let wants = |name: &str| wanted == "all" || wanted == name;
+    if wants("cost-model") {
+        cost_model::table();
+    }
     let timing = TimingOptions::default();
     let options = |body: &Body, set| PackOptions {
         normals: Normals::Rest(body.normals.clone()),

@@ -7,7 +7,7 @@ use dermis_io::InputOptions;
 
 use crate::input_args::{MatchArgs, UpArgs};
 use crate::memory::parse_size;
-use crate::method_args::{MethodArgs, Target, parse_target};
+use crate::method_args::{MethodArgs, TargetError, parse_target};
 use crate::option_flags::{OptionFlags, heading, method_keys, methods_with, option_names};
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
@@ -217,10 +217,10 @@ per vertex than before: see docs/guide/subdivide.md.")]
 Examples:
   dermis bench skin.glb
   dermis bench skin.glb --against lbs.glb --threads 1
-  dermis bench --vertices 4000000 --json
+  dermis bench skin.glb --json
 
-Without a file, a made-up body is timed. Times are the best of several runs. The memory traffic is
-compared with how fast this machine copies memory, measured in the same run.
+Times are the best of several runs. The memory traffic is compared with how fast this machine copies
+memory, measured in the same run.
 
 For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning
 that has as many influences on the other bones; --against compares with another skin of the mesh.")]
@@ -389,7 +389,7 @@ pub(crate) struct CompareArgs {
     /// error such as 5%
     #[arg(long, value_name = "ERROR", value_parser = parse_target, allow_negative_numbers = true,
         conflicts_with = "proxy-bones", help_heading = heading(&methods_with("target-error")))]
-    pub(crate) target_error: Option<Target>,
+    pub(crate) target_error: Option<TargetError>,
     /// Write a report with pictures: one self-contained HTML file.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -640,28 +640,13 @@ pub(crate) struct EvalArgs {
 /// Arguments of `dermis bench`.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// A file with a skin.
-    #[arg(value_name = "SKIN", conflicts_with_all = ["vertices", "influences", "bones", "proxies"])]
+    /// The file with the skin to time, in the middle of its first clip.
+    #[arg(value_name = "SKIN")]
     pub(crate) skin: Option<PathBuf>,
     /// Another skin of the same mesh, such as one fitted with --method lbs: whole frames of both, from poses to
     /// positions and normals, are timed in turn.
     #[arg(long, value_name = "OTHER", requires = "skin")]
     pub(crate) against: Option<PathBuf>,
-    /// Vertices of the made-up body.
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = parse_vertices)]
-    pub(crate) vertices: usize,
-    /// Bones that move each vertex of the made-up body.
-    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
-    pub(crate) influences: usize,
-    /// Bones of the made-up body.
-    #[arg(long, value_name = "B", default_value_t = 100, value_parser = parse_positive)]
-    pub(crate) bones: usize,
-    /// Proxy bones of the made-up body, beside the others.
-    #[arg(long, value_name = "P", default_value_t = 0, value_parser = parse_count)]
-    pub(crate) proxies: usize,
-    /// Time bodies of many sizes instead, and say what a vertex, an influence and an object cost each.
-    #[arg(long, conflicts_with = "skin")]
-    pub(crate) cost_model: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
@@ -683,8 +668,8 @@ fn parse_fps(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Most that anything may be counted to on the command line, but for vertices: more bones, rounds or pictures than this
-/// are a slip of the finger. What fits a mesh and the memory is checked when these are known.
+/// Most that anything may be counted to on the command line: more bones, rounds or pictures than this are a slip of the
+/// finger. What fits a mesh and the memory is checked when these are known.
 const MOST_COUNT: usize = 1_000_000;
 
 /// A count of at least 1.
@@ -701,16 +686,5 @@ pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(count) if count <= MOST_COUNT => Ok(count),
         _ => Err(format!("expected a whole number of at most {MOST_COUNT}")),
-    }
-}
-
-/// A number of vertices; [`MOST_COUNT`] is a small mesh.
-fn parse_vertices(text: &str) -> Result<usize, String> {
-    match text.parse::<u32>() {
-        Ok(count) if count > 0 => Ok(count as usize),
-        _ => Err(format!(
-            "expected a whole number of at least 1 and at most {}",
-            u32::MAX
-        )),
     }
 }

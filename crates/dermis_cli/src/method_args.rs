@@ -34,12 +34,12 @@ pub(crate) struct MethodArgs {
     /// bones as can. If the skin misses the error, it is written all the same and the exit code is 1
     #[arg(long, value_name = "ERROR", value_parser = parse_target, allow_negative_numbers = true,
         conflicts_with = "proxy-bones", help_heading = with_auto(&methods_with("target-error")))]
-    pub(crate) target_error: Option<Target>,
+    pub(crate) target_error: Option<TargetError>,
     /// What will play the skin: engine for stock glTF players, which show a stand-in of animation-space and
     /// dual-quaternion, read 4 influences and hold 256 joints; dermis for its own run-time, which shows the exact
     /// model [default: engine]
     #[arg(long, value_enum, help_heading = "For auto")]
-    pub(crate) target: Option<PlayerArg>,
+    pub(crate) target: Option<TargetArg>,
     /// Most morph targets that the engine holds; some old WebGL engines hold 8 [default: 64]
     #[arg(long, value_name = "N", help_heading = "For auto")]
     pub(crate) max_morph_targets: Option<usize>,
@@ -116,7 +116,7 @@ fn with_auto(methods: &[Method]) -> String {
 
 /// `--target-error`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Target {
+pub(crate) enum TargetError {
     /// An E_RMS.
     Rms(f64),
     /// An enveloping error, in per cent.
@@ -125,17 +125,17 @@ pub(crate) enum Target {
 
 /// `--target`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum PlayerArg {
+pub(crate) enum TargetArg {
     /// A stock engine.
     Engine,
     /// The run-time of dermis.
     Dermis,
 }
 
-pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
-    let (number, target): (&str, fn(f64) -> Target) = match text.strip_suffix('%') {
-        Some(number) => (number, Target::Enveloping),
-        None => (text, Target::Rms),
+pub(crate) fn parse_target(text: &str) -> Result<TargetError, String> {
+    let (number, target): (&str, fn(f64) -> TargetError) = match text.strip_suffix('%') {
+        Some(number) => (number, TargetError::Enveloping),
+        None => (text, TargetError::Rms),
     };
     // Whether it is above 0 is for the plan to say, in one line.
     let expected = || "expected an E_RMS such as 1.5, or an enveloping error such as 5%".to_owned();

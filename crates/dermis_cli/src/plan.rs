@@ -2,12 +2,12 @@
 
 use anyhow::{Context, bail};
 use dermis::ExampleSet;
-use dermis::fit::{Budget, InfluenceChoice, Method, Player};
+use dermis::fit::{Budget, InfluenceChoice, Method, Target};
 use dermis::measure::e_rms_at_enveloping_error;
 
 use crate::examples::Prepared;
 use crate::influences::InfluenceSource;
-use crate::method_args::{AUTO, MethodArgs, PlayerArg, Target};
+use crate::method_args::{AUTO, MethodArgs, TargetArg, TargetError};
 use crate::option_flags::{GivenOption, and, has_option, methods_with};
 
 /// What `dermis fit` will do.
@@ -16,7 +16,7 @@ pub(crate) struct Plan {
     way: Way,
     influences: InfluenceSource,
     /// What proxy bones should reach.
-    target: Option<Target>,
+    target: Option<TargetError>,
     /// Whether stock players should get the exact form.
     pub(crate) plain_exact: bool,
 }
@@ -48,23 +48,23 @@ impl Plan {
                     max_influences: args.max_influences,
                     max_bytes_per_vertex: args.max_bytes_per_vertex,
                     target_error: match args.target_error {
-                        Some(Target::Rms(error)) => Some(error),
-                        Some(Target::Enveloping(percent)) => bail!(
+                        Some(TargetError::Rms(error)) => Some(error),
+                        Some(TargetError::Enveloping(percent)) => bail!(
                             "--target-error {percent}%: --method auto takes an E_RMS; a share in per \
                              cent is for rotational-regression"
                         ),
                         None => None,
                     },
-                    player: match args.target {
-                        Some(PlayerArg::Dermis) => Player::Dermis,
-                        Some(PlayerArg::Engine) | None => Player::Engine,
+                    target: match args.target {
+                        Some(TargetArg::Dermis) => Target::Dermis,
+                        Some(TargetArg::Engine) | None => Target::Engine,
                     },
                     max_morph_targets: args
                         .max_morph_targets
                         .unwrap_or(Budget::default().max_morph_targets),
                     plain_exact: args.plain_exact,
                 };
-                if budget.player == Player::Dermis && args.max_morph_targets.is_some() {
+                if budget.target == Target::Dermis && args.max_morph_targets.is_some() {
                     bail!(
                         "--max-morph-targets belongs to --target engine: dermis takes any number"
                     );
@@ -112,7 +112,7 @@ impl Plan {
     }
 }
 
-impl Target {
+impl TargetError {
     /// Refuses what no fit could reach.
     pub(crate) fn check(self) -> anyhow::Result<()> {
         let (Self::Rms(error) | Self::Enveloping(error)) = self;

@@ -45,7 +45,7 @@ pub struct Budget {
     /// goes.
     pub target_error: Option<f64>,
     /// What will play the skin; default a stock engine.
-    pub player: Player,
+    pub target: Target,
     /// Most morph targets that an engine shall hold; default 64, the least that current engines take
     /// (Bevy; many take any number, old WebGL ones 8). The run-time of dermis takes any number.
     pub max_morph_targets: usize,
@@ -56,7 +56,7 @@ pub struct Budget {
 
 /// What plays a skin, and so what of it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Player {
+pub enum Target {
     /// A stock engine, which knows only plain glTF: see [`Shown`](super::Shown).
     #[default]
     Engine,
@@ -70,7 +70,7 @@ impl Default for Budget {
             max_influences: 4,
             max_bytes_per_vertex: None,
             target_error: None,
-            player: Player::Engine,
+            target: Target::Engine,
             max_morph_targets: 64,
             plain_exact: false,
         }
@@ -172,8 +172,8 @@ pub struct Choice {
     pub split: Split,
     /// Whether the target was reached; true without one.
     pub reached: bool,
-    /// For what player the choice was made.
-    pub player: Player,
+    /// What the choice was made for.
+    pub target: Target,
 }
 
 impl Choice {
@@ -248,7 +248,7 @@ pub fn choose_method(
         chosen,
         split,
         reached,
-        player: budget.player,
+        target: budget.target,
     })
 }
 
@@ -262,15 +262,15 @@ fn judge(
     let skin = &held_out.skins[0];
     let cost = Cost::of(skin);
     let shared = (cost.driver_bytes + cost.proxy_bytes) as f64;
-    let shown = match budget.player {
-        Player::Engine => shown_held_out(set, &held_out, budget.plain_exact, progress)?,
-        Player::Dermis => held_out.measured.total.clone(),
+    let shown = match budget.target {
+        Target::Engine => shown_held_out(set, &held_out, budget.plain_exact, progress)?,
+        Target::Dermis => held_out.measured.total.clone(),
     };
     let is_large = |limit: f64| cost.bytes_per_vertex > limit;
-    let obstacle = match budget.player {
+    let obstacle = match budget.target {
         _ if budget.max_bytes_per_vertex.is_some_and(is_large) => Some(Obstacle::Size),
-        Player::Engine => engine_obstacle(skin, budget)?,
-        Player::Dermis => None,
+        Target::Engine => engine_obstacle(skin, budget)?,
+        Target::Dermis => None,
     };
     Ok(Tried {
         held_out: shown,
@@ -513,15 +513,15 @@ mod tests {
         })
         .examples;
         let methods = ["ssd", "animation-space"].map(|key| Method::from_key(key).expect("one"));
-        let choose = |player| {
+        let choose = |target| {
             let budget = Budget {
-                player,
+                target,
                 ..Budget::default()
             };
             let choice = choose_method(&set, &Split::EveryNth(4), &methods, &budget, &Silent);
             choice.expect("an arm can be fitted")
         };
-        let (engine, dermis) = (choose(Player::Engine), choose(Player::Dermis));
+        let (engine, dermis) = (choose(Target::Engine), choose(Target::Dermis));
         assert_eq!(dermis.method().key(), "animation-space", "the exact model");
         for (shown, exact) in engine.candidates.iter().zip(&dermis.candidates) {
             let shown = shown.outcome.as_ref().expect("fitted");
@@ -554,27 +554,27 @@ mod tests {
         .examples;
         let mut methods = Method::all(2);
         methods.retain(|method| ["ssd", "psd"].contains(&method.key()));
-        let choose = |player, max_morph_targets| {
+        let choose = |target, max_morph_targets| {
             let budget = Budget {
                 max_influences: 2,
-                player,
+                target,
                 max_morph_targets,
                 ..Budget::default()
             };
             let choice = choose_method(&set, &Split::EveryNth(4), &methods, &budget, &Silent);
             choice.expect("an arm can be fitted")
         };
-        let many = choose(Player::Engine, 64);
+        let many = choose(Target::Engine, 64);
         let outcomes: Vec<_> = many.candidates.iter().map(|c| &c.outcome).collect();
         assert_eq!(many.method().key(), "psd", "a few shapes: {outcomes:?}");
-        let few = choose(Player::Engine, 1);
+        let few = choose(Target::Engine, 1);
         assert_eq!(few.method().key(), "ssd", "one shape is not enough");
         let tried = few.candidates[1].outcome.as_ref().expect("fitted");
         let obstacle = tried.obstacle.clone().expect("too many shapes");
         let text = obstacle.to_string();
         assert!(text.ends_with("morph targets, engines take 1"), "{text}");
         assert_eq!(
-            choose(Player::Dermis, 1).method().key(),
+            choose(Target::Dermis, 1).method().key(),
             "psd",
             "no such limit"
         );

@@ -5,19 +5,17 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use dermis::limits::check_memory;
 use dermis::mesh::vertex_normals;
 use dermis::normal::tangents_from_rest_normals;
 use dermis::run::timing::{TimedOutput, Timing, TimingOptions, copy_bandwidth};
 use dermis::run::{InstructionSet, Normals, PackOptions, PackedSkin};
 use dermis::skin::{DualQuaternionProgram, MultiWeight, MultiWeightProgram, SsdProgram};
-use dermis::synth::{BodyOptions, ProxyOptions, body, proxied};
 use dermis::{Pose, Skin, TriMesh, VertexProgram};
 use serde::Serialize;
 
 use super::bench_against::{self, Against};
 use super::bench_frame::{self, WholeFrame};
-use super::{cost_model, skin_of};
+use super::skin_of;
 use crate::Outcome;
 use crate::args::BenchArgs;
 use crate::talk::Talk;
@@ -68,24 +66,21 @@ pub(super) struct Subject {
 }
 
 /// A skin packed one way.
-pub(super) struct Case {
-    pub(super) program: &'static str,
-    pub(super) normals: &'static str,
-    pub(super) packed: PackedSkin,
-    pub(super) skin: Skin,
+struct Case {
+    program: &'static str,
+    normals: &'static str,
+    packed: PackedSkin,
+    skin: Skin,
 }
 
 pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if args.skin.is_none() {
-        check_size(args)?;
-    }
-    if args.cost_model {
-        return cost_model::run(args, talk);
-    }
-    let subject = subject(args, talk)?;
+    let Some(path) = &args.skin else {
+        bail!("which skin? `dermis bench` times that of a file, such as skin.glb");
+    };
+    let subject = read_subject(path, talk)?;
     let Subject { mesh, skin, pose } = &subject;
     if skin.vertex_count() == 0 {
-        bail!("there are no vertices to time");
+        bail!("{}: there are no vertices to time", path.display());
     }
     // Before anything is timed: a file that does not fit should not be heard of a minute later.
     let other = match &args.against {
@@ -146,65 +141,7 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What is timed: a file's skin in the middle of its first clip, or a body made by formula.
-fn subject(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Subject> {
-    let Some(path) = &args.skin else {
-        let body = body(&BodyOptions {
-            vertex_count: args.vertices,
-            influences: args.influences,
-            bone_count: args.bones,
-        });
-        let skin = match args.proxies {
-            0 => body.skin,
-            proxy_count => {
-                let options = ProxyOptions {
-                    proxy_count,
-                    patch_count: proxy_count,
-                    source_count: 2 * proxy_count / 3,
-                    ..ProxyOptions::default()
-                };
-                proxied(&body.skin, &options)
-            }
-        };
-        return Ok(Subject {
-            mesh: body.mesh,
-            skin,
-            pose: body.pose,
-        });
-    };
-    read_subject(path, talk)
-}
-
-/// One sentence where the made-up body has more bones than a skeleton, or more vertices than fit into memory.
-fn check_size(args: &BenchArgs) -> anyhow::Result<()> {
-    const MOST: usize = u16::MAX as usize;
-    /// What a vertex takes in all the programs that are timed, and each of its influences, measured.
-    const VERTEX: u64 = 700;
-    const INFLUENCE: u64 = 500;
-    let vertices = args.vertices as u64;
-    let influences = args.influences.min(args.bones) as u64;
-    let what = || format!("a body of {vertices} vertices with {influences} influences each");
-    check_memory(
-        &[vertices, VERTEX + influences * INFLUENCE],
-        what,
-        "ask for fewer with --vertices or --influences",
-    )?;
-    let bones = args.bones;
-    if bones > MOST {
-        bail!("--bones {bones}: a skeleton has at most {MOST} bones");
-    }
-    // A proxy is a bone and its carrier.
-    let most_proxies = (MOST - bones) / 2;
-    if args.proxies > most_proxies {
-        bail!(
-            "--proxies {}: a skeleton has at most {MOST} bones and each proxy is two of them, so that \
-             beside {bones} others there is room for {most_proxies}",
-            args.proxies
-        );
-    }
-    Ok(())
-}
-
+/// A file's skin, in the middle of its first clip.
 fn read_subject(path: &Path, talk: &Talk) -> anyhow::Result<Subject> {
     let document = dermis_io::read(path)?;
     talk.remark_notes(&document);
@@ -222,7 +159,7 @@ fn read_subject(path: &Path, talk: &Talk) -> anyhow::Result<Subject> {
 }
 
 /// The skin as every vertex program that can hold it.
-pub(super) fn cases(mesh: &TriMesh, skin: &Skin) -> anyhow::Result<Vec<Case>> {
+fn cases(mesh: &TriMesh, skin: &Skin) -> anyhow::Result<Vec<Case>> {
     let rest_normals = vertex_normals(mesh.positions(), mesh.triangles());
     let tangents = tangents_from_rest_normals(skin, &rest_normals)?.four_vectors();
     let mut list = vec![

@@ -11,7 +11,7 @@ use super::{SKIN_FILE, output_format};
 use crate::Outcome;
 use crate::args::{FitArgs, Up};
 use crate::examples::{Prepared, parse_split, prepare_examples};
-use crate::method_args::Target;
+use crate::method_args::TargetError;
 use crate::plan::{Plan, Resolved};
 use crate::report::{self, short};
 use crate::talk::{Talk, plural};
@@ -147,11 +147,11 @@ pub(crate) fn skin_document(
 fn check_target(
     job: &FitJob<'_>,
     fitted: &FitReport,
-    target: Option<Target>,
+    target: Option<TargetError>,
     talk: &Talk,
 ) -> Outcome {
     match (&job.choice, target) {
-        (Chosen::Best(choice), Some(Target::Rms(target))) if !choice.reached => {
+        (Chosen::Best(choice), Some(TargetError::Rms(target))) if !choice.reached => {
             talk.remark(format!(
                 "target missed: no method reaches E_RMS {target} on held-out examples within the \
                  budget; the best, {}, has {:.4}",
@@ -172,7 +172,7 @@ fn check_proxied_skin(
     job: &FitJob<'_>,
     method: &Method,
     fitted: &FitReport,
-    target: Target,
+    target: TargetError,
     talk: &Talk,
 ) -> Outcome {
     let proxies = report::rotational_options(method).map(|options| options.proxies);
@@ -184,7 +184,7 @@ fn check_proxied_skin(
         return Outcome::Done;
     }
     let asked_and_found = match (target, measures.enveloping_error_percent) {
-        (Target::Enveloping(asked), Some(found)) => format!(
+        (TargetError::Enveloping(asked), Some(found)) => format!(
             "asked an enveloping error of {asked}%, the skin has {}%",
             short(found)
         ),

@@ -8,7 +8,6 @@ pub(crate) mod bounds;
 pub(crate) mod compare;
 mod compare_decompositions;
 pub(crate) mod convert;
-mod cost_model;
 pub(crate) mod decompose;
 mod decompose_keep;
 pub(crate) mod demo;

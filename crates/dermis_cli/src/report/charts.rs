@@ -12,32 +12,22 @@ pub(super) const CHART_WIDTH: u32 = 1100;
 /// Errors of which one is so many times another are drawn on a logarithmic axis.
 const FAR_APART: f64 = 20.0;
 
-/// E_RMS of every example in order; those held out as open circles.
-pub(super) fn error_chart(method: &Method, fitted: &FitReport) -> Chart {
+/// E_RMS of every example in order, a line for every fit; those held out as open circles.
+pub(super) fn example_chart<'a>(
+    fits: impl Iterator<Item = (&'a str, &'a FitReport)> + Clone,
+) -> Chart {
+    let is_held_out = fits.clone().any(|(_, fitted)| fitted.held_out.is_some());
+    let errors = fits.clone().map(|(_, fitted)| match &fitted.held_out {
+        Some(held_out) => held_out.measured.total.e_rms,
+        None => fitted.overall.total.e_rms,
+    });
     Chart {
         x: Axis::linear("example"),
-        y: Axis::linear("E_RMS").from_zero(),
-        series: vec![example_series(method.title(), fitted)],
-        open_means: "held out".to_owned(),
-        width: CHART_WIDTH,
-        ..Chart::default()
-    }
-}
-
-/// The same with a line for every method.
-pub(super) fn error_charts(comparison: &Comparison) -> Chart {
-    let series: Vec<Series> = comparison
-        .compared()
-        .map(|(row, c)| example_series(&row.label, &c.report))
-        .collect();
-    let held_out = comparison
-        .compared()
-        .any(|(_, c)| c.report.held_out.is_some());
-    Chart {
-        x: Axis::linear("example"),
-        y: axis_of_tested(comparison),
-        series,
-        open_means: if held_out { "held out" } else { "" }.to_owned(),
+        y: error_axis(errors, 0.0),
+        series: fits
+            .map(|(name, fitted)| example_series(name, fitted))
+            .collect(),
+        open_means: if is_held_out { "held out" } else { "" }.to_owned(),
         width: CHART_WIDTH,
         height: 400,
         ..Chart::default()
@@ -46,39 +36,22 @@ pub(super) fn error_charts(comparison: &Comparison) -> Chart {
 
 fn example_series(name: &str, fitted: &FitReport) -> Series {
     let point = |m: &ExampleMeasures, marker: Marker| {
-        let title = format!(
-            "{}: E_RMS {:.3}, largest {:.2}%",
-            m.name,
-            m.e_rms,
-            100.0 * m.max_distance
-        );
-        Point::new(m.index as f64, m.e_rms)
-            .titled(title)
-            .marked(marker)
+        let largest = 100.0 * m.max_distance;
+        let title = format!("{}: E_RMS {:.3}, largest {largest:.2}%", m.name, m.e_rms);
+        let point = Point::new(m.index as f64, m.e_rms);
+        point.titled(title).marked(marker)
     };
-    let mut points: Vec<Point> = match &fitted.held_out {
-        None => fitted
-            .overall
-            .examples
-            .iter()
-            .map(|m| point(m, Marker::Filled))
-            .collect(),
-        Some(held_out) => {
-            let seen = held_out.training.examples.iter();
-            // With each example held out in turn, the first fold's training examples are among them.
-            let seen = seen
-                .filter(|m| !held_out.contains(m.index))
-                .map(|m| point(m, Marker::Filled));
-            seen.chain(
-                held_out
-                    .measured
-                    .examples
-                    .iter()
-                    .map(|m| point(m, Marker::Open)),
-            )
-            .collect()
-        }
+    let (seen, unseen): (_, &[ExampleMeasures]) = match &fitted.held_out {
+        None => (&fitted.overall.examples, &[]),
+        Some(held_out) => (&held_out.training.examples, &held_out.measured.examples),
     };
+    // With each example held out in turn, the first fold's training examples are among them.
+    let held_out = fitted.held_out.as_ref();
+    let seen = seen
+        .iter()
+        .filter(|m| !held_out.is_some_and(|h| h.contains(m.index)));
+    let mut points: Vec<Point> = seen.map(|m| point(m, Marker::Filled)).collect();
+    points.extend(unseen.iter().map(|m| point(m, Marker::Open)));
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     Series::new(name, Draw::LineAndPoints, points)
 }
@@ -100,25 +73,31 @@ pub(super) fn round_chart(fitted: &FitReport) -> Chart {
     }
 }
 
+/// A chart that leaves room for another beside it.
+fn half(title: &str, x: &str, y: Axis, series: Vec<Series>) -> Chart {
+    Chart {
+        title: title.to_owned(),
+        x: Axis::linear(x).from_zero(),
+        y,
+        series,
+        width: CHART_WIDTH / 2 - 10,
+        height: 340,
+        ..Chart::default()
+    }
+}
+
 /// Error against time and against size, a point per method: low and left is good.
-pub(super) fn cost_charts(comparison: &Comparison) -> [Chart; 2] {
+pub(super) fn cost_charts(comparison: &Comparison) -> Vec<Chart> {
     let chart = |title: &str, label: &str, cost: fn(&Compared) -> f64| {
         let series = comparison.compared().map(|(row, c)| {
             let (x, y) = (cost(c), c.tested().e_rms);
             let point = Point::new(x, y).titled(format!("E_RMS {y:.3} at {x:.2} {label}"));
             Series::new(row.label.as_str(), Draw::Points, [point])
         });
-        Chart {
-            title: title.to_owned(),
-            x: Axis::linear(label).from_zero(),
-            y: axis_of_tested(comparison),
-            series: series.collect(),
-            width: CHART_WIDTH / 2 - 10,
-            height: 340,
-            ..Chart::default()
-        }
+        let errors = comparison.compared().map(|(_, c)| c.tested().e_rms);
+        half(title, label, error_axis(errors, 0.0), series.collect())
     };
-    [
+    vec![
         chart("Error against time", "ns per vertex", |c| c.ns_per_vertex),
         chart("Error against size", "bytes per vertex", |c| {
             c.report.cost.bytes_per_vertex
@@ -127,7 +106,7 @@ pub(super) fn cost_charts(comparison: &Comparison) -> [Chart; 2] {
 }
 
 /// Error and size over the number of proxy bones; `None` unless there are several numbers to compare.
-pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<[Chart; 2]> {
+pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<Vec<Chart>> {
     let mut rows: Vec<(f64, &Compared)> = comparison
         .compared()
         .filter(|(row, _)| matches!(row.method, Method::RotationalRegression(_)))
@@ -149,15 +128,6 @@ pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<
         let points: Vec<Point> = rows.iter().filter_map(point).collect();
         Series::new(name, Draw::LineAndPoints, points)
     };
-    let chart = |title: &str, label: &str, series: Vec<Series>| Chart {
-        title: title.to_owned(),
-        x: Axis::linear("proxy bones").from_zero(),
-        y: Axis::linear(label).from_zero(),
-        series,
-        width: CHART_WIDTH / 2 - 10,
-        height: 340,
-        ..Chart::default()
-    };
     let mut errors = vec![line("fitted to", &|c| c.trained().enveloping_error_percent)];
     if rows.iter().any(|(_, c)| c.report.held_out.is_some()) {
         errors.push(line("held out", &|c| c.tested().enveloping_error_percent));
@@ -167,9 +137,20 @@ pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<
         let cost = &c.report.cost;
         Some((cost.bytes_per_vertex * vertices + cost.proxy_bytes as f64) / 1024.0)
     });
-    Some([
-        chart("Error over proxy bones", "EE, %", errors),
-        chart("Size over proxy bones", "KiB", vec![size]),
+    let axis = |label| Axis::linear(label).from_zero();
+    Some(vec![
+        half(
+            "Error over proxy bones",
+            "proxy bones",
+            axis("EE, %"),
+            errors,
+        ),
+        half(
+            "Size over proxy bones",
+            "proxy bones",
+            axis("KiB"),
+            vec![size],
+        ),
     ])
 }
 
@@ -182,8 +163,4 @@ pub(super) fn error_axis(errors: impl Iterator<Item = f64>, least: f64) -> Axis 
         true => Axis::log10("E_RMS"),
         false => Axis::linear("E_RMS").from_zero(),
     }
-}
-
-fn axis_of_tested(comparison: &Comparison) -> Axis {
-    error_axis(comparison.compared().map(|(_, c)| c.tested().e_rms), 0.0)
 }

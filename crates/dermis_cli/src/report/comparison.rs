@@ -5,7 +5,7 @@ use dermis::compare::{Compared, Comparison, ComparisonRow};
 use dermis_render::HeatScale;
 use serde_json::{Value, json};
 
-use super::charts::{cost_charts, error_charts, proxy_charts};
+use super::charts::{cost_charts, example_chart, proxy_charts};
 use super::fit::{GLOSSARY, engine_data};
 use super::model::{Block, Column, Figure, Format, Part, Report, Row, Table, subject};
 use super::pictures::{COMPARABLE, Shot, Shown, choose_by, compared_sheet, skin_for, telling};
@@ -50,7 +50,6 @@ pub(crate) fn comparison_report(
         ),
     ]);
     Report {
-        title: "dermis compare report",
         heading: format!(
             "{} ways to fit {} examples",
             comparison.rows.len(),
@@ -77,12 +76,12 @@ pub(crate) fn comparison_figures(
     };
     let mut figures = vec![Figure {
         heading: "Error against cost",
-        parts: vec![Part::Charts(cost_charts(comparison).into())],
+        parts: vec![Part::Charts(cost_charts(comparison))],
         note: format!("E_RMS on {on}. Low and left is good."),
     }];
     figures.extend(proxy_charts(set, comparison).map(|charts| Figure {
         heading: "How many proxy bones",
-        parts: vec![Part::Charts(charts.into())],
+        parts: vec![Part::Charts(charts)],
         note: "Rotational regression with as many proxy bones as are in use. The skin's size is that of its \
                vertices and of what places the proxies."
             .to_owned(),
@@ -98,8 +97,14 @@ pub(crate) fn comparison_figures(
             }
         ),
     });
-    let chart = error_charts(comparison);
-    figures.push(Figure::chart("Error of each example", chart, ""));
+    let rows = comparison.rows.iter();
+    let fits =
+        rows.filter_map(|row| Some((row.label.as_str(), &row.outcome.as_ref().ok()?.report)));
+    figures.push(Figure::chart(
+        "Error of each example",
+        example_chart(fits),
+        "",
+    ));
     Ok(figures)
 }
 
@@ -142,7 +147,6 @@ fn numbers(comparison: &Comparison) -> Table {
     let (share, degrees) = (Format::Share, Format::Degrees);
     let engine = format!("/stockEngines{tested}");
     Table {
-        heading: "",
         names: "method",
         names_width: 16,
         columns: vec![
@@ -186,6 +190,7 @@ fn numbers(comparison: &Comparison) -> Table {
         rows: comparison.rows.iter().enumerate().map(row).collect(),
         lowest_is_best: true,
         note: "Distances and normals are those of held-out examples where there are some. The lowest of each column is bold.",
+        ..Table::default()
     }
 }
 

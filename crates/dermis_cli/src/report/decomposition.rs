@@ -16,7 +16,6 @@ use crate::talk::Talk;
 pub(crate) fn decomposition_report(job: &DecomposeJob<'_>) -> Report {
     let bones = job.found.skin.skeleton.bone_count();
     Report {
-        title: "dermis decompose report",
         heading: format!("{} frames on {bones} bones", job.animation.frame_count()),
         subject: subject(job.animation.rest(), bones),
         command: super::command_line(),
@@ -67,15 +66,19 @@ fn facts(job: &DecomposeJob<'_>) -> Vec<(&'static str, String)> {
     let clips: Vec<String> = (animation.clips().iter())
         .map(|clip| format!("{} ({} frames)", clip.name, clip.frames.len()))
         .collect();
+    let count = found.skin.skeleton.bone_count();
+    let bones = match job.playable.split_count {
+        0 => count.to_string(),
+        split => format!("{count}, of which {split} shear and become two nested nodes"),
+    };
     let mut facts = vec![
         ("mesh", format!("{} vertices", animation.vertex_count())),
         ("clips", clips.join(", ")),
-        ("bones", bones(job)),
+        ("bones", bones),
         ("E_RMS", short(found.e_rms)),
     ];
     if let Some(bound) = job.bound {
-        let count = 4 * found.skin.skeleton.bone_count();
-        let text = format!("{} ({count} singular values)", short(bound));
+        let text = format!("{} ({} singular values)", short(bound), 4 * count);
         facts.push(("no skin falls below", text));
     }
     if let Some(alone) = job.rig_alone {
@@ -115,14 +118,6 @@ fn facts(job: &DecomposeJob<'_>) -> Vec<(&'static str, String)> {
         format!("{:.2} s, {} rounds", job.seconds, found.round_errors.len()),
     ));
     facts
-}
-
-fn bones(job: &DecomposeJob<'_>) -> String {
-    let count = job.found.skin.skeleton.bone_count();
-    match job.playable.split_count {
-        0 => format!("{count}"),
-        split => format!("{count}, of which {split} shear and become two nested nodes"),
-    }
 }
 
 /// All numbers, round by round.

@@ -28,7 +28,6 @@ pub(crate) fn decompositions_report(
         found.bone_count
     );
     Report {
-        title: "dermis compare report",
         heading: format!(
             "{} ways to decompose {} frames",
             found.rows.len(),
@@ -93,9 +92,11 @@ pub(crate) fn decompositions_figures(
 
 /// A row for every way, with columns for corrections where there are some.
 fn numbers(found: &DecompositionComparison) -> Table {
-    let corrections = found
-        .decomposed()
-        .find_map(|(_, numbers)| corrections(numbers));
+    // How many corrections skins got; shapes get none.
+    let corrections = found.decomposed().find_map(|(_, way)| {
+        let bytes = way.with_eigen_skin.as_ref()?.bytes_per_frame - way.numbers.bytes_per_frame;
+        Some(bytes / size_of::<f32>())
+    });
     let rank = corrections.map_or(String::new(), |rank| format!("+ rank {rank}"));
     let column = |key: &str, heading, format| Column::new(key, heading, format, 10);
     let (bytes, seconds) = (Format::Number(1), Format::Number(2));
@@ -126,20 +127,12 @@ fn numbers(found: &DecompositionComparison) -> Table {
         is_chosen: false,
     };
     Table {
-        heading: "",
         names: "method",
         names_width: 16,
         columns,
         rows: found.rows.iter().enumerate().map(row).collect(),
-        lowest_is_best: false,
-        note: "",
+        ..Table::default()
     }
-}
-
-/// How many corrections a skin got; none for shapes.
-fn corrections(numbers: &DecomposedNumbers) -> Option<usize> {
-    let corrected = numbers.with_eigen_skin.as_ref()?;
-    Some((corrected.bytes_per_frame - numbers.numbers.bytes_per_frame) / size_of::<f32>())
 }
 
 /// All numbers, frame by frame.

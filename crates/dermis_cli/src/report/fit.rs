@@ -1,11 +1,11 @@
 //! The report of a fit.
 
 use dermis::fit::{
-    AnimSpaceOptions, Candidate, Choice, EngineReport, FitReport, Method, Player, Shown, Smoothing,
+    AnimSpaceOptions, Candidate, Choice, EngineReport, FitReport, Method, Shown, Smoothing, Target,
 };
 use serde_json::{Value, json};
 
-use super::charts::{error_chart, round_chart};
+use super::charts::{example_chart, round_chart};
 use super::model::{Block, Column, Figure, Format, Part, Report, Row, Table, short, subject};
 use super::pictures::{PICTURE_SIZE, choose_examples, picture_rows};
 use super::proxies;
@@ -57,7 +57,6 @@ pub(crate) fn fit_report(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineRe
          show the skin itself.",
     ));
     Report {
-        title: "dermis fit report",
         heading: format!(
             "{}, fitted to {} examples",
             super::capitalized(job.method().title()),
@@ -87,6 +86,7 @@ pub(crate) fn fit_figures(
             image,
         }
     };
+    let fits = std::iter::once((job.method().title(), fitted));
     let mut figures = vec![
         Figure {
             heading: "What it looks like",
@@ -99,11 +99,7 @@ pub(crate) fn fit_figures(
                 }
             ),
         },
-        Figure::chart(
-            "Error of each example",
-            error_chart(job.method(), fitted),
-            "",
-        ),
+        Figure::chart("Error of each example", example_chart(fits), ""),
     ];
     if fitted.round_errors.len() > 1 {
         figures.push(Figure::chart(
@@ -134,7 +130,6 @@ fn errors(fitted: &FitReport, engine: &EngineReport) -> Table {
     let column = |key: &str, heading, format, width| Column::new(key, ["", heading], format, width);
     let deviation = Format::Deviating("/envelopingErrorDeviationPercent".to_owned());
     Table {
-        heading: "",
         names: "examples",
         names_width: 24,
         columns: vec![
@@ -156,8 +151,7 @@ fn errors(fitted: &FitReport, engine: &EngineReport) -> Table {
             column("/maxNormalAngleDeg", "worst", Format::Degrees(1), 9),
         ],
         rows: rows.into_iter().map(row).collect(),
-        lowest_is_best: false,
-        note: "",
+        ..Table::default()
     }
 }
 
@@ -234,8 +228,8 @@ fn candidates(choice: &Choice) -> Table {
             column("/obstacle", "", Format::Words, 0),
         ],
         rows: choice.candidates.iter().enumerate().map(row).collect(),
-        lowest_is_best: false,
         note: "Errors are those on held-out examples.",
+        ..Table::default()
     }
 }
 
@@ -261,9 +255,9 @@ fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
              examples, {}; that error is therefore a little lower than on poses that had no part in the \
              choice",
             choice.candidates.len(),
-            match choice.player {
-                Player::Engine => "as stock engines show them (--target dermis for the exact models)",
-                Player::Dermis => "of the exact models (--target engine for what stock engines show)",
+            match choice.target {
+                Target::Engine => "as stock engines show them (--target dermis for the exact models)",
+                Target::Dermis => "of the exact models (--target engine for what stock engines show)",
             }
         ));
     }

@@ -28,15 +28,14 @@ const FEW_COLUMNS: usize = 8;
 
 /// The whole page. Its figures come after all that is in words and numbers.
 pub(crate) fn html(report: &Report, figures: &[Figure]) -> anyhow::Result<String> {
+    let heading = escape(&report.heading);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\">\
-         <title>{}</title><style>{STYLE}</style></head><body>\n\
-         <h1>{}</h1>\n\
+         <title>{heading}</title><style>{STYLE}</style></head><body>\n\
+         <h1>{heading}</h1>\n\
          <p class=\"note\">{}. Made by dermis {} with<br>\
          <code>{}</code></p>\n",
-        escape(report.title),
-        escape(&report.heading),
         escape(&report.subject),
         env!("CARGO_PKG_VERSION"),
         escape(&report.command)

@@ -12,8 +12,6 @@ use serde_json::Value;
 /// A result.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// Title of the page's window.
-    pub(super) title: &'static str,
     /// What was done, in a few words.
     pub(super) heading: String,
     /// What it was done to.
@@ -41,7 +39,7 @@ pub(super) enum Block {
 }
 
 /// Numbers side by side.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Table {
     /// Above it on a page; empty for none.
     pub(super) heading: &'static str,
@@ -251,14 +249,13 @@ pub(super) mod tests {
             note: "",
         };
         Report {
-            title: "a title",
             heading: "2 ways".to_owned(),
             subject: "3 vertices".to_owned(),
             command: "dermis test".to_owned(),
             data: json!({"methods": [
-                {"eRms": 11.75, "ee": {"mean": 80.744, "sd": 63.0}, "share": 0.25},
-                {"eRms": 0.00012, "ee": null, "share": 0.5},
-                {"eRms": null, "ee": null, "share": null},
+                {"eRms": 11.75, "ee": {"mean": 80.744, "sd": 63.0}, "plays": true, "share": 0.25},
+                {"eRms": 0.00012, "ee": null, "plays": false, "share": 0.5},
+                {"eRms": null, "ee": null, "plays": null, "share": null},
             ]}),
             blocks: vec![
                 Block::Table(table),

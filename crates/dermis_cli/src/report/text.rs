@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn columns_stand_below_their_headings_and_what_is_missing_is_a_dash() {
         let expected = [
-            "            E_RMS          EE %                  max",
+            "            E_RMS          EE %                 max",
             "method        all           all  plays     distance",
             "ssd        11.750 80.74 ± 63.00  yes          25.0%",
             "a<b          1e-4             -               50.0%",

@@ -5,9 +5,8 @@ use crate::common::{SMALL_TUBE, Scratch, bar_document, number, tube_document};
 #[test]
 fn every_program_is_timed_and_the_numbers_agree_with_each_other() {
     let scratch = Scratch::new();
-    let run = scratch
-        .dermis("bench --vertices 2000 --bones 20 --json --quiet")
-        .done();
+    scratch.write("tube.glb", &tube_document(&SMALL_TUBE));
+    let run = scratch.dermis("bench tube.glb --json --quiet").done();
     let report = run.json();
     let rows = report["rows"].as_array().expect("a list of rows");
     let programs: Vec<&str> = rows
@@ -56,49 +55,44 @@ fn a_file_is_timed_in_the_middle_of_its_clip() {
 }
 
 #[test]
-fn a_file_and_a_made_up_size_together_are_refused() {
-    let run = Scratch::new().dermis("bench arm.glb --vertices 100");
+fn without_a_file_one_sentence_says_that_one_is_needed() {
+    let run = Scratch::new().dermis("bench");
     assert_eq!(run.code, 2, "{run:#?}");
-    assert!(run.stderr.contains("cannot be used with"), "{run:#?}");
+    assert_eq!(
+        run.stderr, "error: which skin? `dermis bench` times that of a file, such as skin.glb\n",
+        "{run:#?}"
+    );
 }
 
 #[test]
 fn whole_frames_with_proxies_are_compared_with_linear_blend_skinning() {
     let scratch = Scratch::new();
+    scratch.write("bar.npz", &bar_document());
+    scratch
+        .dermis("fit bar.npz -o turning.glb --method rotational-regression --hold-out none")
+        .done();
     let report = scratch
-        .dermis("bench --vertices 1000 --bones 20 --proxies 9 --json --quiet")
+        .dermis("bench turning.glb --json --quiet")
         .done()
         .json();
-    assert_eq!(number(&report, "/bones"), 38.0, "with proxies and carriers");
-    assert_eq!(number(&report, "/wholeFrame/proxies"), 9.0, "as asked");
-    // Four rows per proxy; nine patches and six sources of four numbers.
-    let matrices = 4.0 * 4.0 * 9.0 * (9.0 * 4.0 + 6.0 * 4.0);
-    assert_eq!(number(&report, "/wholeFrame/matrixBytes"), matrices);
+    let of = |key: &str| number(&report, &format!("/wholeFrame/{key}"));
+    let proxies = of("proxies");
+    assert!(proxies > 0.0, "{report}");
+    let bones = 2.0 + 2.0 * proxies;
+    assert_eq!(
+        number(&report, "/bones"),
+        bones,
+        "with proxies and carriers"
+    );
+    // Four rows per proxy, and four numbers of four bytes in each for every patch and source.
+    let matrices = 64.0 * proxies * (of("patches") + of("sources"));
+    assert_eq!(of("matrixBytes"), matrices, "{report}");
     let place = number(&report, "/wholeFrame/placeMicroseconds");
     let frame = number(&report, "/wholeFrame/rows/0/microseconds");
     let plain = number(&report, "/wholeFrame/rows/0/linearBlendMicroseconds");
     let times = number(&report, "/wholeFrame/rows/0/timesLinearBlend");
     assert!(0.0 < place && 0.0 < plain, "time passes: {report}");
     assert!((frame / plain / times - 1.0).abs() < 1e-6, "{report}");
-}
-
-#[test]
-fn more_proxies_than_a_skeleton_holds_are_refused() {
-    for (flags, sentence) in [
-        (
-            "--proxies 70000",
-            "--proxies 70000: a skeleton has at most 65535 bones and each proxy is two of them, so that \
-             beside 100 others there is room for 32717",
-        ),
-        (
-            "--bones 70000",
-            "--bones 70000: a skeleton has at most 65535 bones",
-        ),
-    ] {
-        let run = Scratch::new().dermis(&format!("bench --vertices 100 {flags}"));
-        assert_eq!(run.code, 2, "{run:#?}");
-        assert!(run.stderr.contains(sentence), "{run:#?}");
-    }
 }
 
 #[test]
