@@ -16,6 +16,7 @@ mod old_versions;
 mod pose_space_files;
 mod proxy_files;
 mod read_gltf;
+mod sculpting_projects;
 mod sequences;
 mod shapes_of_their_meshes;
 mod skin_that_turns_on_characters;
