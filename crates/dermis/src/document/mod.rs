@@ -12,6 +12,7 @@ mod error;
 mod examples;
 mod fitted;
 mod known_rig;
+mod match_error;
 mod matching;
 mod materials;
 mod motion;
@@ -19,7 +20,6 @@ mod moved;
 mod note;
 mod record;
 mod subdivided;
-#[cfg(test)]
 mod testing;
 
 use std::borrow::Cow;
@@ -43,8 +43,9 @@ pub use fitted::{
     decomposed_document, hold_poses, playable_decomposition, playable_e_rms, skin_document,
 };
 pub use known_rig::RigMotion;
+pub use match_error::MatchError;
 pub use matching::{
-    MatchError, MatchOptions, MatchPair, can_reorder, check_shapes, match_frames, match_sculpt,
+    MatchOptions, MatchPair, can_reorder, check_shapes, match_frames, match_sculpt,
 };
 pub use materials::{Image, Materials};
 pub use motion::{FRAMES_PER_SECOND, MotionRate, clip_of, unused_name};
