@@ -171,3 +171,158 @@ impl Document {
         Ok(kept)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::testing::{tube_with_clips, tube_with_frames};
+    use crate::document::{FRAMES_PER_SECOND, MatchError, hold_poses, playable_decomposition};
+    use crate::example::MeshClip;
+    use crate::fit::{DecomposeOptions, KnownRig, LockedWeights, decompose_onto};
+    use crate::progress::Silent;
+
+    /// The tube's frames as motions of these names, so many frames each.
+    fn animation(motions: &[(&str, usize)]) -> MeshAnimation {
+        let tube = tube_with_frames();
+        let clip = |(name, count): &(&str, usize)| MeshClip {
+            name: (*name).to_owned(),
+            frames: (tube.frames.iter().take(*count))
+                .map(|frame| frame.positions.clone())
+                .collect(),
+            frames_per_second: FRAMES_PER_SECOND,
+        };
+        MeshAnimation::new(tube.mesh.clone(), motions.iter().map(clip).collect())
+            .expect("frames of one mesh")
+    }
+
+    #[test]
+    fn clips_of_one_name_belong_together_and_a_single_one_is_chosen() {
+        let rig = tube_with_clips(&["run", "walk"]);
+        let both = animation(&[("walk", 6), ("run", 6)]);
+        let found = rig
+            .rig_motion(&both, None, &Silent)
+            .expect("both are there");
+        assert_eq!(
+            found.clips,
+            [Some("walk".to_owned()), Some("run".to_owned())],
+            "by name"
+        );
+        assert!(found.e_rms < 1e-6, "E_RMS {}", found.e_rms);
+        assert_eq!(found.vertex_errors.len(), both.vertex_count(), "one each");
+        assert_eq!(found.notes, [], "nothing was assumed");
+        let one = animation(&[("sim", 6)]);
+        let found = rig
+            .rig_motion(&one, Some("run"), &Silent)
+            .expect("one clip");
+        assert_eq!(found.clips, [Some("run".to_owned())], "as it was named");
+        let error = rig.rig_motion(&one, None, &Silent).expect_err("two clips");
+        assert!(
+            matches!(error, DocumentError::AmbiguousClip { .. }),
+            "{error:?}"
+        );
+        let shorter = animation(&[("sim", 3)]);
+        let found = rig.rig_motion(&shorter, Some("run"), &Silent);
+        let notes = found.expect("a part of the clip").notes;
+        assert!(
+            matches!(&notes[..], [Note::OtherDuration { frame_count: 3, .. }]),
+            "{notes:?}"
+        );
+    }
+
+    #[test]
+    fn poses_come_with_frames_or_are_solved_where_nothing_has_them() {
+        let one = animation(&[("sim", 6)]);
+        let found = tube_with_frames().rig_motion(&one, None, &Silent);
+        let found = found.expect("a pose for each frame");
+        assert_eq!(found.poses, tube_with_frames().frame_poses, "its own");
+        assert_eq!(found.clips, [None], "no clip has them");
+        let still = tube_with_clips(&[]);
+        let found = still.rig_motion(&one, None, &Silent).expect("solved");
+        assert!(found.e_rms < 1.0, "E_RMS {}", found.e_rms);
+        assert!(
+            matches!(&found.notes[..], [Note::PosesFound { .. }]),
+            "{:?}",
+            found.notes
+        );
+    }
+
+    #[test]
+    fn a_rig_of_another_mesh_is_refused() {
+        let rig = tube_with_clips(&["run"]);
+        let meshes = Path::new("sim.npz");
+        let one = animation(&[("sim", 6)]);
+        let options = MatchOptions::default();
+        let (_, note) = rig.rig_of(&one, meshes, &options).expect("its own meshes");
+        assert_eq!(note, None, "it has no shapes");
+        let points = vec![vec![DVec3::ZERO; 4]];
+        let clip = MeshClip {
+            name: "points".to_owned(),
+            frames: points.clone(),
+            frames_per_second: 24.0,
+        };
+        let mesh = crate::TriMesh::new(points[0].clone(), Vec::new()).expect("points");
+        let other = MeshAnimation::new(mesh, vec![clip]).expect("one frame");
+        let error = rig
+            .rig_of(&other, meshes, &options)
+            .expect_err("four points");
+        assert!(
+            matches!(
+                error,
+                DocumentError::RigVertexCount {
+                    expected: 4,
+                    found: 98,
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
+        let large = one.frames().map(|frame| frame.iter().map(|v| *v * 100.0));
+        let clip = MeshClip {
+            name: "large".to_owned(),
+            frames: large.map(Iterator::collect).collect(),
+            frames_per_second: 24.0,
+        };
+        let large = MeshAnimation::new(one.rest().clone(), vec![clip]).expect("frames");
+        let error = rig
+            .rig_of(&large, meshes, &options)
+            .expect_err("centimetres");
+        assert!(
+            matches!(error, DocumentError::Match(MatchError::Space { .. })),
+            "{error:?}"
+        );
+    }
+
+    #[test]
+    fn clips_of_a_rig_play_on_the_skin_that_was_made_from_it() {
+        let rig = tube_with_clips(&["run", "walk"]);
+        let one = animation(&[("run", 6)]);
+        let skin = rig.expect_skin().expect("a skin");
+        let motion = rig.rig_motion(&one, Some("run"), &Silent).expect("a clip");
+        let known = KnownRig {
+            skin,
+            poses: Some(&motion.poses),
+            locked_weights: LockedWeights::None,
+        };
+        let options = DecomposeOptions {
+            update_rest: false,
+            ..DecomposeOptions::default()
+        };
+        let found = decompose_onto(&one, &known, 1, &options, &Silent).expect("a helper");
+        let playable = playable_decomposition(&one, &found, 0.0).expect("a skin to play");
+        let playable = hold_poses(playable, &one, &[false]);
+        let kept = rig.clips_kept_on(&playable).expect("clips of the rig");
+        let names: Vec<&str> = kept.iter().map(|clip| clip.name.as_str()).collect();
+        assert_eq!(names, ["walk"], "'run' is there already");
+        let size = one.size();
+        for k in 0..6 {
+            let time = f64::from(k) / 24.0;
+            let shown = playable.skin.sample(&kept[0], time);
+            let shown = playable.skin.evaluate(&shown).expect("its own bones");
+            let wanted = skin.evaluate(&skin.sample(&rig.clips[1], time));
+            let pairs = shown.iter().zip(wanted.expect("its own clip"));
+            let pairs: Vec<f64> = pairs.map(|(a, b)| a.distance(b)).collect();
+            let off = pairs.into_iter().fold(0.0, f64::max);
+            assert!(off < 0.05 * size, "frame {k} is {off} away");
+        }
+    }
+}

@@ -16,6 +16,7 @@ mod examples;
 mod fitted;
 mod known_rig;
 mod legal;
+mod match_error;
 mod matching;
 mod materials;
 mod motion;
@@ -24,7 +25,6 @@ mod note;
 mod record;
 mod spheres;
 mod subdivided;
-#[cfg(test)]
 mod testing;
 
 use std::borrow::Cow;
@@ -48,8 +48,9 @@ pub use edit_error::EditError;
 pub use error::DocumentError;
 pub use examples::{AssembleOptions, AssembledExamples, PoseSource, assemble_examples};
 pub use known_rig::RigMotion;
+pub use match_error::MatchError;
 pub use matching::{
-    MatchError, MatchOptions, MatchPair, can_reorder, check_shapes, match_frames, match_sculpt,
+    MatchOptions, MatchPair, can_reorder, check_shapes, match_frames, match_sculpt,
 };
 pub use materials::{Image, Materials};
 pub use motion::{FRAMES_PER_SECOND, MotionRate, clip_of};

@@ -1,5 +1,7 @@
 //! Documents for the tests of this module.
 
+#![cfg(test)]
+
 use super::{Document, Frame};
 use crate::clip::Clip;
 use crate::example::Example;

@@ -89,7 +89,7 @@ fn clip_names(
 ) -> Vec<String> {
     let names = motion_names(animation).into_iter().zip(of_rig);
     let name = |(own, of_rig): (String, Option<String>)| match of_rig {
-        Some(name) if name != own => {
+        Some(name) if name != own && !name.is_empty() => {
             talk.remark(format!(
                 "note: the motion of '{own}' is clip '{name}' of {} and keeps its name",
                 path.display()

@@ -32,6 +32,7 @@ fn folder() -> Scratch {
         ..tube.clone()
     };
     scratch.write("no_bones.npz", &no_bones);
+    scratch.write("morphs.glb", &no_bones);
     let mut five = no_bones.clone();
     five.frames.truncate(5);
     scratch.write("five.npz", &five);
@@ -142,6 +143,7 @@ fn bad_input_gets_one_sentence() {
                 "face 0",
                 "vertices 0 1 2 3 as in quad.obj",
                 "0 2 1 3",
+                "--reorder",
             ],
         ),
         (
@@ -173,6 +175,10 @@ fn bad_input_gets_one_sentence() {
         (
             "fit quad.obj -o out.glb",
             &["quad.obj", "a mesh that moves, found a single mesh"],
+        ),
+        (
+            "fit morphs.glb -o out.glb",
+            &["morphs.glb", "no bones", "--bones N", "dermis decompose"],
         ),
         (
             "fit still.glb -o out.glb",

@@ -450,6 +450,10 @@ fn a_frame_rate_makes_a_motion_and_survives_an_npz() {
         .dermis("convert smooth.npz smooth.glb --frames")
         .done();
     assert_eq!(names(&scratch.read("smooth.glb")), ["frames"], "a motion");
+    scratch
+        .dermis("rig smooth.npz --bones 2 --without-rest -o rigged.glb")
+        .done();
+    assert_eq!(names(&scratch.read("rigged.glb")), ["examples"], "a motion");
     scratch.dermis("convert 'scan_*.obj' scans.pc2").done();
     scratch
         .dermis("convert scans.pc2 --mesh scan_0.obj cache.glb")

@@ -126,7 +126,11 @@ fn palette(skin: &Skin, clip: &Clip, k: usize) -> Palette {
 
 /// Fails unless all bones of a rig are in a file, with their parents, rest frames and motion.
 #[track_caller]
-fn assert_keeps_bones(rig: &Document, helped: &Document, frame_count: usize) {
+fn assert_keeps_bones(rig: &Document, helped: &Document, clip: &str, frame_count: usize) {
+    let of = |document: &Document| -> Clip {
+        let clip = document.clips.iter().find(|found| found.name == clip);
+        clip.expect("the clip of the rig").clone()
+    };
     let (before, after) = (&skin(rig).skeleton, &skin(helped).skeleton);
     for bone in before.ids() {
         let given = &before.bones()[bone.index()];
@@ -149,8 +153,8 @@ fn assert_keeps_bones(rig: &Document, helped: &Document, frame_count: usize) {
             given.name
         );
         for k in 0..frame_count {
-            let a = palette(skin(rig), &rig.clips[0], k).model_from_bone[bone.index()];
-            let b = palette(skin(helped), &helped.clips[0], k).model_from_bone[kept.index()];
+            let a = palette(skin(rig), &of(rig), k).model_from_bone[bone.index()];
+            let b = palette(skin(helped), &of(helped), k).model_from_bone[kept.index()];
             assert!(
                 a.abs_diff_eq(b, 2e-5),
                 "{} at frame {k}: {a} became {b}",
@@ -180,7 +184,7 @@ fn helpers_lower_the_error_of_a_rig_and_leave_it_as_it_was() {
     );
     assert_eq!(number(&said, "/bones"), 5.0, "three and two helpers");
     let (rig, file) = (scratch.read("rig.glb"), scratch.read("helped.glb"));
-    assert_keeps_bones(&rig, &file, sim.frames.len());
+    assert_keeps_bones(&rig, &file, "wave", sim.frames.len());
     let VertexProgram::Ssd(ssd) = &skin(&file).program else {
         panic!("linear blend skinning");
     };
@@ -221,7 +225,7 @@ fn vertices_that_fit_keep_their_weights_when_locked() {
         same >= count,
         "{same} are as they were, {count} were locked"
     );
-    assert_keeps_bones(&rig, &file, sim.frames.len());
+    assert_keeps_bones(&rig, &file, "wave", sim.frames.len());
     assert!(
         sim.error(&scratch, "fit.glb") < 0.8 * sim.error(&scratch, "rig.glb"),
         "it helps"
@@ -284,7 +288,7 @@ fn spoiled_weights_are_recovered() {
     assert!(number(&said, "/eRms") < 0.05, "{said:#}");
     let file = scratch.read("fixed.glb");
     assert!(sim.error(&scratch, "fixed.glb") < 0.05, "as it was said");
-    assert_keeps_bones(&rig, &file, sim.frames.len());
+    assert_keeps_bones(&rig, &file, "wave", sim.frames.len());
     for vertex in 0..sim.rest().vertex_count() {
         let (a, b) = (
             named_weights(&sim.made.truth, vertex),
@@ -335,9 +339,10 @@ fn the_motion_of_known_weights_is_recovered() {
     // Weights stay even where the meshes would like others.
     let swollen = Sim::new(0.1);
     let scratch = swollen.folder();
+    scratch.write("still.glb", &swollen.rig(swollen.made.truth.clone(), &[]));
     decompose(
         &scratch,
-        "sim.npz --keep rig.glb --transforms-only -o moved.glb",
+        "sim.npz --keep still.glb --transforms-only -o moved.glb",
     );
     let (rig, file) = (scratch.read("rig.glb"), scratch.read("moved.glb"));
     let (VertexProgram::Ssd(a), VertexProgram::Ssd(b)) =
@@ -399,6 +404,72 @@ fn clips_of_one_name_belong_together() {
         other.stderr.contains("warning"),
         "its length is another: {other:#?}"
     );
+}
+
+/// Fails unless a file shows a clip of the rig as the rig shows it, to a share of the size.
+#[track_caller]
+fn assert_plays_as_the_rig(rig: &Document, file: &Document, name: &str, share: f64) {
+    let of = |document: &Document, time: f64| {
+        let clip = document.clips.iter().find(|clip| clip.name == name);
+        let clip = clip.unwrap_or_else(|| panic!("no clip {name}"));
+        let pose = skin(document).sample(clip, time);
+        skin(document).evaluate(&pose).expect("its own clip")
+    };
+    let diagonal = rig.mesh.bounds().diagonal();
+    for k in 0..6 {
+        let time = f64::from(k) / 24.0;
+        let pairs = of(rig, time).into_iter().zip(of(file, time));
+        let off = pairs.fold(0.0f64, |off, (a, b)| off.max(a.distance(b)));
+        assert!(off < share * diagonal, "{name} at {time} s is {off} away");
+    }
+}
+
+#[test]
+fn every_clip_of_the_rig_is_kept() {
+    let sim = Sim::new(0.1);
+    let scratch = Scratch::new();
+    let (captured, _) = sim.frames.split_at(6);
+    scratch.write("sim.npz", &sequence(sim.rest(), captured));
+    let clips = [("Walk", 6..12), ("Captured", 0..6), ("Run", 10..16)];
+    scratch.write("rig.glb", &sim.rig(sim.made.truth.clone(), &clips));
+    let rig = scratch.read("rig.glb");
+    for (how, bones) in [
+        ("--clip Captured --bones 2", 5),
+        ("--clip Captured --weights-only", 3),
+    ] {
+        let said = decompose(
+            &scratch,
+            &format!("sim.npz --keep rig.glb {how} -o kept.glb"),
+        );
+        assert_eq!(number(&said, "/bones"), f64::from(bones), "{how}");
+        let file = scratch.read("kept.glb");
+        let names: Vec<&str> = file.clips.iter().map(|clip| clip.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["Captured", "Walk", "Run"],
+            "{how}: those of the rig"
+        );
+        for name in ["Walk", "Run"] {
+            // Helpers follow the bones that they hang on, and weights are others.
+            assert_plays_as_the_rig(&rig, &file, name, 0.1);
+            assert_keeps_bones(&rig, &file, name, 6);
+        }
+    }
+    // Bones that shear are two nodes, of which the outer one plays the clips of the rig exactly.
+    decompose(
+        &scratch,
+        "sim.npz --keep rig.glb --transforms-only -o moved.glb",
+    );
+    let file = scratch.read("moved.glb");
+    let names: Vec<&str> = file.clips.iter().map(|clip| clip.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["sim", "Walk", "Captured", "Run"],
+        "new motion first"
+    );
+    for name in ["Walk", "Captured", "Run"] {
+        assert_plays_as_the_rig(&rig, &file, name, 1e-5);
+    }
 }
 
 #[test]

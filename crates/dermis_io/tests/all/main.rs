@@ -2,6 +2,7 @@
 
 mod affine_bones_on_animations;
 mod anim_space_on_characters;
+mod assembled;
 mod decompositions_in_pieces;
 mod decompositions_of_animations;
 mod distances_on_characters;

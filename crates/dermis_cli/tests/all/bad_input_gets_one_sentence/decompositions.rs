@@ -44,11 +44,11 @@ pub(crate) const REFUSED: &[Refused] = &[
     ),
     (
         "decompose five.npz turned.npz --bones 3 -o out.glb",
-        &["turned.npz", "other faces than five.npz"],
+        &["turned.npz", "other faces than five.npz", "--reorder"],
     ),
     (
         "decompose lonely.pc2 --bones 3 -o out.glb",
-        &["lonely.pc2", "expected the mesh", "lonely.obj"],
+        &["lonely.pc2", "expected the mesh", "lonely.obj", "--mesh"],
     ),
     (
         "decompose no_bones.npz --bones 3 -o out.obj",
