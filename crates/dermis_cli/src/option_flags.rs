@@ -196,19 +196,17 @@ impl Flag {
             let values: Vec<PossibleValue> = words.iter().map(named).collect();
             return PossibleValuesParser::new(values).into();
         }
-        let name = self.name;
-        let options = self.options.clone();
+        let (name, kind) = (self.name, option.kind);
+        let methods: Vec<Method> = self.options.iter().map(|(m, _)| m.clone()).collect();
         let parse = move |text: &str| -> Result<String, String> {
-            if text.parse::<usize>().is_ok() {
+            if matches!(kind, OptionKind::Count { .. }) && text.parse::<usize>().is_ok() {
                 parse_count(text)?;
             }
-            let mut accepts = options.iter().map(|(method, option)| {
-                let result = method.clone().set(name, text);
-                result.map_err(|_| format!("expected {}", option.kind.expected()))
-            });
-            let first = accepts.next().unwrap_or(Ok(()));
-            first.or_else(|error| accepts.find_map(Result::ok).ok_or(error))?;
-            Ok(text.to_owned())
+            let mut takes = methods.iter().map(|m| m.clone().set(name, text).is_ok());
+            match takes.any(|is_so| is_so) {
+                true => Ok(text.to_owned()),
+                false => Err(format!("expected {}", kind.expected())),
+            }
         };
         ValueParser::new(parse)
     }

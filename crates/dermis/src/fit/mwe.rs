@@ -96,7 +96,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
 const TABLE: &[OptionOf<MultiWeightOptions>] = &[OptionOf {
     name: "lambda",
     kind: OptionKind::Number { word: None },
-    help: "Smoothing of each vertex alone, by a pull towards linear blend skinning, or what else the prior is",
+    help: "Smoothing of each vertex alone, by a pull towards linear blend skinning or another prior; larger pulls more",
     instead_of: None,
     get: |options| options.lambda.to_string(),
     set: |options, text| {

@@ -127,7 +127,7 @@ const TABLE: &[OptionOf<AnimSpaceOptions>] = &[
     OptionOf {
         name: "lambda",
         kind: OptionKind::Number { word: Some(NONE) },
-        help: "Smoothing of each vertex alone, by a pull towards linear blend skinning, or what else the prior is",
+        help: "Smoothing of each vertex alone, by a pull towards linear blend skinning or another prior; larger pulls more",
         instead_of: Some("delta"),
         get: |options| match options.smoothing {
             Smoothing::Ridge { lambda } => lambda.to_string(),

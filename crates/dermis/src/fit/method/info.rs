@@ -40,7 +40,8 @@ pub struct Promises {
     pub weights: Weights,
     /// What players of plain glTF show.
     pub in_stock_players: StockPlayers,
-    /// Options, each with the value, with which every training example is met; none if no options do that.
+    /// Options, each with the value, with which every training example is met in which no vertex of a base collapses;
+    /// none if no options do that.
     pub meets_examples_with: &'static [(&'static str, &'static str)],
 }
 

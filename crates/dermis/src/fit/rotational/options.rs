@@ -22,8 +22,8 @@ pub enum ProxyCount {
     /// As few as follow the training examples to this E_RMS (see [`Measures`](crate::measure::Measures)), when
     /// they are moved as well as they can be.
     ///
-    /// That is the second of [`Fitted::round_errors`], over all vertices, those that stay with linear blend skinning
-    /// as that has them. It bounds neither the error of the skin as it runs, which has what is predicted of the motions
+    /// That is the second of [`Fitted::round_errors`](crate::fit::Fitted::round_errors), over all vertices, those that
+    /// stay with linear blend skinning as that has them. It bounds neither the error of the skin as it runs, which has what is predicted of the motions
     /// in the place of the best ones (the third), nor that of poses that were held out: to know those every count would
     /// have to be fitted to the end.
     ///
