@@ -15,6 +15,7 @@ th,td{padding:.3rem .9rem;text-align:right;border-bottom:1px solid #ddd}\
 th:first-child,td:first-child{text-align:left;padding-left:0;white-space:nowrap}\
 table.wide{font-size:.82rem;line-height:1.35;width:100%}\
 table.wide th,table.wide td{padding:.35rem .45rem}\
+table.wide td:first-child{white-space:normal}td code{white-space:nowrap}\
 table.wide th{vertical-align:bottom;font-weight:600}\
 th.group{text-align:center;border-bottom:none;color:#555}\
 td.words,th.words{text-align:left}td.best{font-weight:700;color:#005a8d}\
