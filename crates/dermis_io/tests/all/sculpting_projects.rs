@@ -375,7 +375,7 @@ fn a_shape_of_the_project_is_what_was_sculpted() {
     let added = added.expect("a sculpt");
     let layer = &project.layers()[0];
     let sculpt = project.sculpt(layer, &layer.sculpts[0]).expect("in memory");
-    let expected = vec![Delta {
+    let expected = [Delta {
         index: PULLED as u32,
         value: DVec3::splat(0.25),
     }];
