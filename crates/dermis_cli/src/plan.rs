@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn without_flags_every_method_has_the_librarys_defaults() {
+    fn without_flags_every_method_has_the_defaults_of_the_library() {
         for method in Method::all(4) {
             let found = method_of(&format!("--method {}", method.key()));
             assert_eq!(found, method, "the flags share the library's defaults");

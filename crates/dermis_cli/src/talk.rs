@@ -199,6 +199,7 @@ impl Progress for Talk {
 pub(crate) fn plural(count: usize, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
+        _ if noun == "vertex" => format!("{count} vertices"),
         _ if noun.ends_with("ch") => format!("{count} {noun}es"),
         _ => format!("{count} {noun}s"),
     }

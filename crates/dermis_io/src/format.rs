@@ -63,20 +63,38 @@ pub fn read(path: &Path) -> Result<Document, IoError> {
         return sequence::read_inputs(&[path], &SequenceOptions::default());
     }
     let file = FileBytes::read(path)?;
-    let document = match format {
-        Format::Glb | Format::Gltf => Ok(gltf::read(path, &file.bytes)?),
-        Format::Obj => obj::read(path, &file.bytes),
-        Format::Ply => ply::read(path, &file.bytes),
-        Format::Npz => npz::read(path, &file.bytes),
-        Format::Pc2 | Format::Mdd => Err(Fault::unsupported(
-            "a point cache without a mesh",
-            "give its mesh, too",
-        )),
+    let mut document = read_bytes(path, &file.bytes)?;
+    // glTF counts the buffers beside it too.
+    document.facts.bytes = document.facts.bytes.max(file.size_on_disk);
+    Ok(document)
+}
+
+/// Reads what a file holds from memory, unpacked.
+///
+/// The path's extension says which format it is. Buffers and materials that a file names are looked for beside it. A
+/// point cache is read as [`read_points`] does.
+///
+/// ```
+/// let text = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+/// let document = dermis_io::read_bytes("dropped.obj".as_ref(), text)?;
+/// assert_eq!(document.mesh.triangles(), [[0, 1, 2]]);
+/// # Ok::<(), dermis_io::IoError>(())
+/// ```
+///
+/// # Errors
+/// [`IoError::Read`] for files beside it, and [`IoError::Content`].
+pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Document, IoError> {
+    let document = match Format::of(path)? {
+        Format::Glb | Format::Gltf => Ok(gltf::read(path, bytes)?),
+        Format::Obj => obj::read(path, bytes),
+        Format::Ply => ply::read(path, bytes),
+        Format::Npz => npz::read(path, bytes),
+        Format::Pc2 => point_cache::read_pc2(bytes).and_then(|cache| cloud(path, cache)),
+        Format::Mdd => point_cache::read_mdd(bytes).and_then(|cache| cloud(path, cache)),
     };
     let mut document = document.map_err(|fault| fault.in_file(path))?;
     document.path = path.to_owned();
-    // glTF counts the buffers beside it too.
-    document.facts.bytes = document.facts.bytes.max(file.size_on_disk);
+    document.facts.bytes = document.facts.bytes.max(bytes.len() as u64);
     Ok(document)
 }
 
@@ -88,9 +106,15 @@ pub fn read(path: &Path) -> Result<Document, IoError> {
 /// [`IoError::Read`] and [`IoError::Content`].
 pub fn read_points(path: &Path) -> Result<Document, IoError> {
     let (cache, bytes) = read_point_cache(path)?;
+    let mut document = cloud(path, cache).map_err(|fault| fault.in_file(path))?;
+    document.facts.bytes = bytes;
+    Ok(document)
+}
+
+/// The points of a cache, with the first frame as the rest mesh.
+fn cloud(path: &Path, cache: PointCache) -> Result<Document, Fault> {
     let rest = cache.frames.first().map(|frame| frame.positions.clone());
-    let mesh = TriMesh::new(rest.unwrap_or_default(), Vec::new());
-    let mesh = mesh.map_err(|error| Fault::from(error).in_file(path))?;
+    let mesh = TriMesh::new(rest.unwrap_or_default(), Vec::new())?;
     let mut document = Document {
         path: path.to_owned(),
         draw: DrawMesh::plain(stem(path), mesh.vertex_count(), &[]),
@@ -101,7 +125,6 @@ pub fn read_points(path: &Path) -> Result<Document, IoError> {
         notes: cache.notes,
         ..Document::default()
     };
-    document.facts.bytes = bytes;
     document.facts.mesh_count = 1;
     Ok(document)
 }

@@ -68,7 +68,7 @@ pub use dermis::document::{
 };
 pub use error::{Fault, InputError, IoError};
 pub use files::{Transaction, abandon_writes, read_file, write_file};
-pub use format::{WriteOptions, read, read_points, write};
+pub use format::{WriteOptions, read, read_bytes, read_points, write};
 pub use format_table::{Content, Format, FrameStorage};
 pub use placement::{Placement, placed};
 pub use ply::PlyEncoding;

@@ -73,7 +73,7 @@ fn print_result(project: &Project, added: &AddedShape) -> anyhow::Result<()> {
         "{}: layer {}, {} stored, farthest displacement {:.4e} ({:.3}% of the diagonal)",
         added.name,
         added.layer,
-        plural(found.shape.len(), "vertex").replace("vertexs", "vertices"),
+        plural(found.shape.len(), "vertex"),
         found.farthest,
         100.0 * found.farthest / diagonal
     )
