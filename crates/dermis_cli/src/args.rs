@@ -2,16 +2,27 @@
 
 use std::path::PathBuf;
 
+use anstyle::AnsiColor;
+use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand};
 use dermis_io::InputOptions;
 
+use crate::common_args::Common;
 use crate::input_args::{MatchArgs, UpArgs};
-use crate::memory::parse_size;
 use crate::method_args::{MethodArgs, TargetError, parse_target};
 use crate::option_flags::{OptionFlags, heading, method_keys, methods_with, option_names};
+use crate::output_file::StreamArgs;
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
 use crate::subdivide_args::SubdivideArgs;
+use crate::talk::Talk;
+
+/// Colours of help: those that many programs have.
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
 
 /// What the numbers are called, for the help of the commands that ask for them.
 macro_rules! words_of_errors {
@@ -32,8 +43,16 @@ Words:
     name = "dermis",
     version,
     about,
+    styles = STYLES,
+    arg_required_else_help = true,
+    before_help = "\
+Three things to try:
+  dermis demo                                   makes a character, fits it, and says what to look at
+  dermis info hero.glb                          says what is in a file of yours, and what is wrong with it
+  dermis fit poses.npz --method auto -o skin.glb    fits the best skin to your example meshes",
     after_help = "\
-Start with `dermis demo`: it makes a character, fits it, and says what to look at.
+`dermis COMMAND --help` has examples for each command. `dermis completions --help` and `dermis man --help` set up
+your shell.
 
 Exit codes: 0 done; 1 done, but the error is larger than you allowed; 2 could not do it."
 )]
@@ -44,33 +63,26 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Options of every command.
-#[derive(Debug, Args)]
-pub(crate) struct Common {
-    /// Threads to use, at most 1024; all cores unless given. The result is the same for any number of threads.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
-    /// Most memory that a step may plan to take, such as 500M or 4G; what would take more is refused before it begins
-    /// [default: three quarters of the machine's]
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) limit_memory: Option<u64>,
-    /// Print results only: no progress, no notes, no warnings.
-    #[arg(long, short, global = true)]
-    pub(crate) quiet: bool,
-}
-
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show what is in files: meshes, skins, clips, and problems.
-    #[command(after_help = "Example:\n  dermis info fox.glb walk.npz --json")]
+    #[command(after_help = "\
+Examples:
+  dermis info fox.glb walk.npz
+  dermis info fox.glb --bones
+
+With --bones, a hinge is a joint that turns about one axis in all clips, such as 'hinge z, 0° to 132°': z is the
+bone's own axis, and angles are counted from the pose in which the mesh was bound. A ball turns about several:
+how far about each is said, from one end to the other. `dermis stats` says more about joints.")]
     Info(InfoArgs),
     /// Convert files to another format; a sequence of meshes becomes a sequence, or one GLB with morph targets.
     #[command(after_help = "\
 Examples:
   dermis convert 'poses/*.obj' poses.npz
   dermis convert sim.pc2 --mesh shirt.obj shirt.glb
-  dermis convert fox.glb --clip Run frames/run_####.obj")]
+  dermis convert fox.glb --clip Run frames/run_####.obj
+  dermis convert fox.glb -o - --format obj | wc -l")]
     Convert(ConvertArgs),
     /// Fit a skin to example meshes, and measure it, also on examples that it has not seen.
     #[command(after_help = concat!("\
@@ -225,6 +237,26 @@ memory, measured in the same run.
 For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning
 that has as many influences on the other bones; --against compares with another skin of the mesh.")]
     Bench(BenchArgs),
+    /// Print the script with which a shell completes commands and flags of dermis.
+    #[command(
+        hide = true,
+        after_help = "\
+Examples:
+  dermis completions bash > ~/.local/share/bash-completion/completions/dermis
+  dermis completions zsh > ~/.zfunc/_dermis            (with ~/.zfunc in fpath, before compinit)
+  dermis completions fish > ~/.config/fish/completions/dermis.fish
+  dermis completions powershell >> $PROFILE"
+    )]
+    Completions(CompletionsArgs),
+    /// Write the man pages, one for each command; without a folder, print the first.
+    #[command(
+        hide = true,
+        after_help = "\
+Examples:
+  dermis man ~/.local/share/man/man1
+  dermis man | man -l -"
+    )]
+    Man(ManArgs),
     /// Make a character that linear blend skinning cannot match, fit it with every method, and show the results.
     #[command(after_help = "Example:\n  dermis demo my_demo")]
     Demo(DemoArgs),
@@ -244,15 +276,20 @@ pub(crate) struct SequenceArgs {
 }
 
 impl SequenceArgs {
+    /// Files that are read beside the inputs.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.rest.iter().chain(&self.mesh)
+    }
+
     /// How the inputs are read.
-    pub(crate) fn options(&self) -> InputOptions {
+    pub(crate) fn options(&self, talk: &Talk) -> InputOptions {
         let [placement, frame_placement] = self.matching.placements();
         InputOptions {
             rest: self.rest.clone(),
             mesh: self.mesh.clone(),
             placement,
             frame_placement,
-            matching: self.matching.options(),
+            matching: self.matching.options(talk),
         }
     }
 }
@@ -263,6 +300,9 @@ pub(crate) struct InfoArgs {
     /// Files of any format.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// List the bones: their tree, how many points each moves, how its joint turns in the clips, and its limits.
+    #[arg(long)]
+    pub(crate) bones: bool,
     /// Print JSON instead of tables.
     #[arg(long)]
     pub(crate) json: bool,
@@ -270,14 +310,20 @@ pub(crate) struct InfoArgs {
 
 /// Arguments of `dermis convert`.
 #[derive(Debug, Args)]
-#[command(override_usage = "dermis convert [OPTIONS] <IN>... <OUT>")]
+#[command(
+    override_usage = "dermis convert [OPTIONS] <IN>... <OUT>\n       dermis convert [OPTIONS] <IN>... -o <OUT>"
+)]
 pub(crate) struct ConvertArgs {
     /// A file; several meshes with the same vertices in the same order; a folder of them; or a pattern
-    /// such as 'poses/*.obj' or 'frame_####.obj'. The last one, OUT, is the file to write: .glb .gltf
-    /// .obj .ply .npz .pc2 .mdd
+    /// such as 'poses/*.obj' or 'frame_####.obj'. Without -o, the last one, OUT, is the file to write.
     // One list: with OUT on its own, no option could stand between it and the inputs.
     #[arg(required = true, value_name = "IN")]
     pub(crate) paths: Vec<PathBuf>,
+    /// The file to write: .glb .gltf .obj .ply .npz .pc2 .mdd; or - for standard output, with --format.
+    #[arg(long, short, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     #[command(flatten)]
     pub(crate) sequence: SequenceArgs,
     /// The clip to turn into frames, when the input is a skin and the output a sequence.
@@ -331,6 +377,14 @@ pub(crate) struct ExampleArgs {
     /// written is fitted to all examples.
     #[arg(long, value_name = "WHICH", default_value = "every:4")]
     pub(crate) hold_out: String,
+}
+
+impl ExampleArgs {
+    /// Every file, folder and pattern that is read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let beside = self.sequence.files().chain(&self.skeleton);
+        self.inputs.iter().chain(beside)
+    }
 }
 
 /// Arguments of `dermis fit`.
@@ -604,9 +658,11 @@ pub(crate) struct BakeClipsArgs {
     /// Files with the clips, .glb or .gltf; with or without meshes.
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub(crate) clips: Vec<PathBuf>,
-    /// The skin with its old and new clips, .glb or .gltf.
+    /// The skin with its old and new clips, .glb or .gltf; or - for standard output, with --format.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     /// Let a new clip take the place of an old one that has its name; else it gets a number.
     #[arg(long)]
     pub(crate) replace: bool,
@@ -627,9 +683,11 @@ pub(crate) struct EvalArgs {
     /// A pose: rest, default, or a list such as 'forearm.rz=90, smile=0.5'. May be repeated.
     #[arg(long, value_name = "POSE")]
     pub(crate) pose: Vec<String>,
-    /// Where the frames go: .npz .obj .ply .pc2 .mdd .glb
+    /// Where the frames go: .npz .obj .ply .pc2 .mdd .glb; or - for standard output, with --format.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     /// Write the vertices as the file draws them, split at seams, instead of each point once.
     #[arg(long)]
     pub(crate) drawn: bool,
@@ -650,6 +708,22 @@ pub(crate) struct BenchArgs {
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `dermis completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Arguments of `dermis man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder to write the pages to.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// Arguments of `dermis demo`.

@@ -13,7 +13,7 @@ use crate::talk::Talk;
 /// Reads the meshes of a command and finds the pose of each.
 pub(crate) fn prepare_examples(args: &ExampleArgs, talk: &Talk) -> anyhow::Result<Prepared> {
     let options = ExampleOptions {
-        inputs: args.sequence.options(),
+        inputs: args.sequence.options(talk),
         skeleton: args.skeleton.clone(),
         bones: args.bones,
         clip: args.clip.clone(),

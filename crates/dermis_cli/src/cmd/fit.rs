@@ -12,12 +12,15 @@ use crate::Outcome;
 use crate::args::{FitArgs, Up};
 use crate::examples::{Prepared, parse_split, prepare_examples};
 use crate::method_args::TargetError;
+use crate::overwrite;
 use crate::plan::{Plan, Resolved};
 use crate::report::{self, short};
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     output_format(&args.output, SKIN_FILE, "a skin is")?;
+    let outputs = std::iter::once(&args.output).chain(&args.report);
+    overwrite::check(outputs, args.examples.files(), talk)?;
     let plan = Plan::new(&args.method)?;
     let prepared = prepare_examples(&args.examples, talk)?;
     super::check_faces(&prepared.look, &args.output)?;
@@ -61,7 +64,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     report::print(&report, args.json)?;
     talk.remark_written(&skin_files);
     if let Some(path) = &args.report {
-        talk.remark(format!("wrote {}", path.display()));
+        talk.remark_written(&[path]);
     }
     let target = check_target(&job, &fitted, args.method.target_error, talk);
     let tolerance = check_tolerance(&fitted, args.max_error, talk);
