@@ -31,9 +31,10 @@ macro_rules! words_of_errors {
 Words:
   example    a mesh in a pose that is known
   held out   kept from the fit and used only to test it
-  E_RMS      root mean square error of a coordinate, times 1000, with the model scaled to a radius of 1;
-             below 1 is hard to see
-  EE         enveloping error: the error as a share of that of vertices which follow one bone rigidly"
+  E_RMS      root mean square error of a coordinate, times 1000, with the model
+             scaled to a radius of 1; below 1 is hard to see
+  EE         enveloping error: the error as a share of that of vertices which
+             follow one bone rigidly"
     };
 }
 
@@ -47,11 +48,12 @@ Words:
     arg_required_else_help = true,
     before_help = "\
 Three things to try:
-  dermis demo                                   makes a character, fits it, and says what to look at
-  dermis info hero.glb                          says what is in a file of yours, and what is wrong with it
-  dermis fit poses.npz --method auto -o skin.glb    fits the best skin to your example meshes",
+  dermis demo                 makes a character, fits it, says what to look at
+  dermis info hero.glb        says what is in your file, and what is wrong there
+  dermis fit poses.npz --method auto -o skin.glb
+                              fits the best skin to your example meshes",
     after_help = "\
-`dermis COMMAND --help` has examples for each command. `dermis completions --help` and `dermis man --help` set up
+`dermis COMMAND --help` has examples for each command. `dermis completions --help` and `dermis man --help` set up \
 your shell.
 
 Exit codes: 0 done; 1 done, but the error is larger than you allowed; 2 could not do it."
@@ -72,8 +74,8 @@ Examples:
   dermis info fox.glb walk.npz
   dermis info fox.glb --bones
 
-With --bones, a hinge is a joint that turns about one axis in all clips, such as 'hinge z, 0° to 132°': z is the
-bone's own axis, and angles are counted from the pose in which the mesh was bound. A ball turns about several:
+With --bones, a hinge is a joint that turns about one axis in all clips, such as 'hinge z, 0° to 132°': z is the \
+bone's own axis, and angles are counted from the pose in which the mesh was bound. A ball turns about several: \
 how far about each is said, from one end to the other. `dermis stats` says more about joints.")]
     Info(InfoArgs),
     /// Convert files to another format; a sequence of meshes becomes a sequence, or one GLB with morph targets.
@@ -95,11 +97,12 @@ Examples:
   dermis fit examples.npz --method auto --target dermis -o skin.glb
 
 Where the poses of the examples come from:
-  the .npz file itself; or a clip of the file given with --skeleton; or bones found from the meshes
-  with --bones. A single skinned glTF file is played: the examples are what its clips show.
+  the .npz file itself; a clip of the file given with --skeleton; or bones found
+  from the meshes with --bones. A single skinned glTF file is played: the
+  examples are what its clips show.
 
-The skin keeps every clip of the rig. Poses that no clip has become one: `examples`, a motion, when something
-says how fast the meshes follow each other (--fps, the file, a point cache) or neighbours are much more alike than
+The skin keeps every clip of the rig. Poses that no clip has become one: `examples`, a motion, when something \
+says how fast the meshes follow each other (--fps, the file, a point cache) or neighbours are much more alike than \
 others; else `poses`, each held for a second.
 ", words_of_errors!()))]
     Fit(Box<FitArgs>),
@@ -107,8 +110,8 @@ others; else `poses`, each held for a second.
     #[command(after_help = concat!("\
 Examples:
   dermis compare examples.npz --report compare.html
-  dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk --hold-out one
-  dermis compare hero.glb --methods lbs,dual-quaternion --max-influences 2 --save skins
+  dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --hold-out one
+  dermis compare hero.glb --methods lbs,dual-quaternion --save skins
   dermis compare cloth.npz --decompose 30 --report compare.html
 
 Takes the same inputs as `dermis fit`. With --decompose, meshes are enough: no skeleton is needed.
@@ -118,18 +121,18 @@ Takes the same inputs as `dermis fit`. With --decompose, meshes are enough: no s
     #[command(after_help = concat!("\
 Examples:
   dermis decompose cloth.pc2 --mesh cloth.obj --bones 30 -o cloth.glb
-  dermis decompose 'frames/*.obj' --target-error 1.5 -o skin.glb --report report.html
+  dermis decompose 'frames/*.obj' --target-error 1.5 -o skin.glb --report r.html
   dermis decompose walk.npz run.npz --bones 24 --rigid --hierarchy -o skin.glb
   dermis decompose sim.npz --keep rig.glb --bones 6 -o helped.glb
   dermis decompose sim.npz --keep rig.glb --weights-only -o reweighted.glb
 
 The result is a plain skinned file with the animation as its clip.
 
-Several inputs become several clips of one mesh, with one set of weights. Files of a single mesh
-(.obj, .ply) are the frames of one clip. A skinned or morphed glTF file is played: its clips are the
+Several inputs become several clips of one mesh, with one set of weights. Files of a single mesh \
+(.obj, .ply) are the frames of one clip. A skinned or morphed glTF file is played: its clips are the \
 animation.
 
-Bones may stretch and shear, unless --rigid is given. A bone that shears is written as two nested
+Bones may stretch and shear, unless --rigid is given. A bone that shears is written as two nested \
 nodes, which every player shows.
 ", words_of_errors!()))]
     Decompose(DecomposeArgs),
@@ -139,10 +142,10 @@ Examples:
   dermis rig 'poses/*.obj' --bones 24 -o rigged.npz
   dermis rig sim.npz --skeleton guess.glb -o rigged.glb
 
-The result has a skeleton, its pose in each mesh, and a first skin. A .glb can be played; an .npz goes
+The result has a skeleton, its pose in each mesh, and a first skin. A .glb can be played; an .npz goes \
 into `dermis fit` and `dermis compare`.
 
-With --skeleton, the hierarchy of that file is kept, and its weights say which vertices each bone has.
+With --skeleton, the hierarchy of that file is kept, and its weights say which vertices each bone has. \
 Where its joints stand matters little: they are moved to where they turn in place.")]
     Rig(RigArgs),
     /// Find the poses in which a skin comes closest to given meshes.
@@ -151,7 +154,7 @@ Examples:
   dermis pose skin.glb --to target.obj -o posed.glb
   dermis pose skin.glb --to run.npz --joints turn -o run.glb
 
-The meshes must have the vertices of the skin, in the same order. A .glb that is written holds the skin
+The meshes must have the vertices of the skin, in the same order. A .glb that is written holds the skin \
 with the poses as a clip; an .npz holds the meshes with their poses.")]
     Pose(PoseArgs),
     /// Add sculpted shapes to a skin, each in its own pose (pose space deformation).
@@ -169,9 +172,9 @@ Examples:
   dermis bake-clips skin.glb --clips mocap.glb -o played.glb
   dermis bake-clips skin.glb --clips walk.glb run.glb --replace -o played.glb
 
-Joints, and the sliders of morph targets, are matched by name; what does not match is said. Keys are local
-transforms, as glTF has them, and are taken as they are. Bones and shapes that a skin computes from its joints
-(pseudo-bones, proxy bones, pose space deformation) get keys in the new clips, so that stock players show them;
+Joints, and the sliders of morph targets, are matched by name; what does not match is said. Keys are local \
+transforms, as glTF has them, and are taken as they are. Bones and shapes that a skin computes from its joints \
+(pseudo-bones, proxy bones, pose space deformation) get keys in the new clips, so that stock players show them; \
 the exact model stays in the file.")]
     BakeClips(BakeClipsArgs),
     /// Write the meshes that a skin shows, in the poses of a clip or in poses given by hand.
@@ -181,7 +184,7 @@ Examples:
   dermis eval skin.glb --pose 'forearm.rz=90, hand.rx=45' -o posed.obj
   dermis eval face.glb --pose rest --pose 'smile=0.5' -o face.pc2
 
-A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in
+A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in \
 degrees; .tx, .ty, .tz move it, along its parent's axes; .s scales it; NAME=VALUE sets a morph target.")]
     Eval(EvalArgs),
     /// Measure how far each joint turns, moves and stretches, in clips or within limits.
@@ -193,8 +196,8 @@ Examples:
   dermis stats hero.glb --limits arms.toml --clip Run -o hero_run.glb
   dermis stats hero.glb --uniform --json
 
-Joints that the limits file names take every pose within their limits, all equally likely. The line
-'others' of that file says what the rest do: \"seen\", as in the clips (so, too, with --clip); \"free\",
+Joints that the limits file names take every pose within their limits, all equally likely. The line \
+'others' of that file says what the rest do: \"seen\", as in the clips (so, too, with --clip); \"free\", \
 turn every way; \"fixed\", not move at all.
 
 `dermis bounds` uses these statistics when they are in the file (-o): see docs/guide/bounds.md.")]
@@ -218,10 +221,10 @@ The model is scaled about the origin, then turned about it, then moved.")]
     #[command(after_help = "\
 Examples:
   dermis subdivide hero.glb --levels 2 -o hero_smooth.glb
-  dermis subdivide robot.glb --scheme catmull-clark --crease-angle 60 -o robot_smooth.glb
-  dermis subdivide fox.glb --crease-angle 80 --crease-sharpness 1.5 --limit -o fox_smooth.glb
+  dermis subdivide robot.glb --scheme catmull-clark --crease-angle 60 -o cc.glb
+  dermis subdivide fox.glb --crease-angle 80 --crease-sharpness 1.5 -o fox2.glb
 
-Each new point is moved by the bones of all points that it is made of, so there are more influences
+Each new point is moved by the bones of all points that it is made of, so there are more influences \
 per vertex than before: see docs/guide/subdivide.md.")]
     Subdivide(SubdivideArgs),
     /// Time the evaluation of a skin on this machine.
@@ -231,10 +234,10 @@ Examples:
   dermis bench skin.glb --against lbs.glb --threads 1
   dermis bench skin.glb --json
 
-Times are the best of several runs. The memory traffic is compared with how fast this machine copies
+Times are the best of several runs. The memory traffic is compared with how fast this machine copies \
 memory, measured in the same run.
 
-For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning
+For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning \
 that has as many influences on the other bones; --against compares with another skin of the mesh.")]
     Bench(BenchArgs),
     /// Print the script with which a shell completes commands and flags of dermis.
@@ -243,7 +246,7 @@ that has as many influences on the other bones; --against compares with another 
         after_help = "\
 Examples:
   dermis completions bash > ~/.local/share/bash-completion/completions/dermis
-  dermis completions zsh > ~/.zfunc/_dermis            (with ~/.zfunc in fpath, before compinit)
+  dermis completions zsh > ~/.zfunc/_dermis     (~/.zfunc in fpath, then compinit)
   dermis completions fish > ~/.config/fish/completions/dermis.fish
   dermis completions powershell >> $PROFILE"
     )]

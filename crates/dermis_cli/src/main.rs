@@ -60,6 +60,16 @@ fn main() -> ExitCode {
     let talk = Talk::new(&cli.common);
     talk.listen_for_ctrl_c();
     talk.listen_for_reads();
+    talk.say_more(|| {
+        let memory = talk::format_bytes(dermis::limits::memory_bytes());
+        let threads = cli.common.threads.map_or("all cores".to_owned(), |n| {
+            talk::plural(usize::from(n), "thread")
+        });
+        format!(
+            "dermis {}, {threads}, at most {memory} of memory",
+            env!("CARGO_PKG_VERSION")
+        )
+    });
     let result = set_threads(cli.common.threads).and_then(|()| match &cli.command {
         Command::Info(args) => cmd::info::run(args, &talk),
         Command::Convert(args) => cmd::convert::run(args, &talk),

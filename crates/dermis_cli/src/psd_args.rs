@@ -22,13 +22,13 @@ pub(crate) enum PsdStep {
     #[command(after_help = "\
 Examples:
   dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:auto
-  dermis psd new arm.psd.toml --base arm.glb --control wrist=hand:swing-twist:x --control load=slider
-  dermis psd new face.psd.toml --base face.obj --control smile=slider --control wink=slider:0
-  dermis psd new face.psd.toml --base face.obj      (dermis psd import adds sliders)
+  dermis psd new arm.psd.toml --base arm.glb --control wrist=hand:swing-twist:x
+  dermis psd new face.psd.toml --base face.obj --control smile=slider
+  dermis psd new face.psd.toml --base face.obj  (dermis psd import adds sliders)
 
-A control is NAME=BONE:TURN:AXIS or NAME=slider[:DEFAULT]. TURN is hinge (1 axis), swing (2),
-swing-twist (3) or free (3); AXIS is x, y, z, -x, -y or -z of the bone at rest, and free has none.
-hinge:auto finds the axis that the bone turns about in the clips of the base; `dermis info --bones`
+A control is NAME=BONE:TURN:AXIS or NAME=slider[:DEFAULT]. TURN is hinge (1 axis), swing (2), \
+swing-twist (3) or free (3); AXIS is x, y, z, -x, -y or -z of the bone at rest, and free has none. \
+hinge:auto finds the axis that the bone turns about in the clips of the base; `dermis info --bones` \
 shows it for every bone.")]
     New(NewArgs),
     /// Write the mesh in a pose, with all shapes so far, to sculpt on.
@@ -40,10 +40,11 @@ Example:
     #[command(after_help = "\
 Examples:
   dermis psd add arm.psd.toml --pose elbow=90 --mesh sculpt.obj --falloff 40deg
-  dermis psd add arm.psd.toml --pose elbow=90,load=1 --mesh lifting.obj --falloff elbow=40,load=0.5
+  dermis psd add arm.psd.toml --pose elbow=90,load=1 --mesh lifting.obj \\
+    --falloff elbow=40,load=0.5
   dermis psd add arm.psd.toml --pose forearm.rz=90 --mesh better.obj --replace
 
-A pose lists what differs from rest: CONTROL=VALUE in degrees (90, 90deg, 1.2rad; 30/0/45 for
+A pose lists what differs from rest: CONTROL=VALUE in degrees (90, 90deg, 1.2rad; 30/0/45 for \
 several axes) or as a slider's number; or BONE.rx=DEGREES, if a control reads that turn.")]
     Add(AddArgs),
     /// Take all shapes of a face at once, each with a slider of its name.
@@ -53,8 +54,8 @@ Examples:
   dermis psd import face.psd.toml face.glb
   dermis psd import face.psd.toml expressions.npz --layer expressions
 
-Takes the morph targets of a .glb or .gltf, and of other files the frames: each becomes a slider, and a sculpt
-where the slider is at 1, in a new layer that adds them up. What moves nothing, or is there already, is skipped
+Takes the morph targets of a .glb or .gltf, and of other files the frames: each becomes a slider, and a sculpt \
+where the slider is at 1, in a new layer that adds them up. What moves nothing, or is there already, is skipped \
 and named. The project is written when all went well, and otherwise left alone.")]
     Import(ImportArgs),
     /// Take shapes, or a layer with all its shapes, out of the project.
@@ -70,7 +71,7 @@ Files of shapes stay where they are. `dermis psd undo` takes it back.")]
 Example:
   dermis psd undo arm.psd.toml
 
-The edits are in the folder arm.psd.history beside the project, a file each. When the project was edited by
+The edits are in the folder arm.psd.history beside the project, a file each. When the project was edited by \
 hand after the last of them, undo asks for --force, because it would take that back, too.")]
     Undo(UndoArgs),
     /// Write the skin with all shapes of the project.
@@ -80,7 +81,7 @@ hand after the last of them, undo asks for --force, because it would take that b
     #[command(after_help = "\
 Examples:
   dermis psd show arm.psd.toml --sweep elbow -o sweep.png
-  dermis psd show arm.psd.toml --sweep elbow --from 0 --to 150 --at load=1 --steps 9 -o sweep.png")]
+  dermis psd show arm.psd.toml --sweep elbow --at load=1 --steps 9 -o sweep.png")]
     Show(ShowArgs),
     /// List what is in a project, and warn about what will not look as it was sculpted.
     #[command(after_help = "\

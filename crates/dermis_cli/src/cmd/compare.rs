@@ -43,7 +43,7 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             target.set(method, set)?;
         }
     }
-    let split = parse_split(&args.examples.hold_out, set)?;
+    let split = parse_split(&args.examples.hold_out, set, talk)?;
     if set
         .folds(&split)?
         .iter()

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let prepared = prepare_examples(&args.examples, talk)?;
     super::check_faces(&prepared.look, &args.output)?;
     let set = &prepared.set;
-    let split = parse_split(&args.examples.hold_out, set)?;
+    let split = parse_split(&args.examples.hold_out, set, talk)?;
     let plain_exact = plan.plain_exact;
     let choice = match plan.resolve(&prepared)? {
         Resolved::One(method) => Chosen::Asked(method),
@@ -41,6 +41,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         up: args.up,
         command: report::command_line(),
     };
+    talk.say_more(|| format!("method {}", job.method().key()));
     let fitted = job.fit(talk)?;
     let engine = engine_report(set, &fitted, plain_exact, talk)?;
     let report = report::fit_report(&job, &fitted, &engine);

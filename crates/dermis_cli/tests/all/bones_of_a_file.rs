@@ -23,7 +23,10 @@ fn an_elbow_is_a_hinge_about_an_axis_of_its_own() {
         [2, 4, 6],
         "children stand below their parents:\n{text}"
     );
-    assert!(!text.contains("may turn"), "the file has no limits:\n{text}");
+    assert!(
+        !text.contains("may turn"),
+        "the file has no limits:\n{text}"
+    );
     assert!(
         text.lines().all(|line| line.chars().count() <= 100),
         "it fits a terminal:\n{text}"
@@ -43,7 +46,10 @@ fn json_has_parents_depths_motions_and_limits() {
     scratch
         .dermis("stats arm.glb --limits limits.toml -o limited.glb")
         .done();
-    let info = scratch.dermis("info limited.glb --bones --json").done().json();
+    let info = scratch
+        .dermis("info limited.glb --bones --json")
+        .done()
+        .json();
     let bones = info[0]["boneList"].as_array().expect("a list");
     let forearm = (bones.iter().find(|bone| bone["name"] == "forearm")).expect("a forearm");
     assert_eq!(forearm["parent"], json!("upper_arm"), "{forearm}");

@@ -95,7 +95,8 @@ fn run_page(name: &str) {
                 let joined = block.text.replace("\\\n", " ");
                 for line in joined.lines().filter(|line| line.starts_with("dermis ")) {
                     let (done, text) = shell(&Scratch::new(), line);
-                    let wants_a_file = text.contains("cannot be read") || text.contains("No such file");
+                    let wants_a_file =
+                        text.contains("cannot be read") || text.contains("No such file");
                     assert!(!done && wants_a_file, "{at}: {line}\n{text}");
                 }
             }
@@ -123,5 +124,9 @@ fn numbers_are_left_out_of_comparisons_and_words_are_not() {
         "bend#: # vertices, farthest # (#%)",
         "words and order stay"
     );
-    assert_ne!(without_numbers("4 layers"), without_numbers("4 shapes"), "words count");
+    assert_ne!(
+        without_numbers("4 layers"),
+        without_numbers("4 shapes"),
+        "words count"
+    );
 }

@@ -25,7 +25,10 @@ fn assert_refused(run: &Run, parts: &[&str]) {
 /// What a command sends to standard output.
 #[track_caller]
 fn sent(scratch: &Scratch, arguments: &str) -> Vec<u8> {
-    let output = scratch.command(arguments).output().expect("the program starts");
+    let output = scratch
+        .command(arguments)
+        .output()
+        .expect("the program starts");
     assert!(output.status.success(), "{arguments}: {output:?}");
     output.stdout
 }
@@ -51,9 +54,15 @@ fn what_goes_through_a_pipe_is_what_a_file_would_hold() {
         scratch.dermis(&to_file).done();
         let bytes = std::fs::read(scratch.at(&format!("file.{format}"))).expect("a file");
         let through = sent(&scratch, &format!("{command} -o - --format {format}"));
-        assert!(bytes == through, "{command} as {format}: {} bytes", through.len());
+        assert!(
+            bytes == through,
+            "{command} as {format}: {} bytes",
+            through.len()
+        );
     }
-    scratch.dermis("psd show arm.psd.toml --sweep elbow --from 0 --to 90 --steps 1 -o one.png").done();
+    scratch
+        .dermis("psd show arm.psd.toml --sweep elbow --from 0 --to 90 --steps 1 -o one.png")
+        .done();
     let shown = "psd show arm.psd.toml --sweep elbow --from 0 --to 90 --steps 1 -o -";
     let picture = std::fs::read(scratch.at("one.png")).expect("a picture");
     assert!(picture == sent(&scratch, shown), "pictures, too");
@@ -64,9 +73,18 @@ fn what_cannot_go_through_a_pipe_is_refused_in_a_sentence() {
     let scratch = folder();
     for (command, parts) in [
         ("convert tube.npz -o -", &["add --format"][..]),
-        ("convert tube.npz out.glb --format glb", &["out.glb", "-o -"]),
-        ("eval tube.glb -o - --format obj", &["standard output", "frames in one .obj file", ".npz"]),
-        ("bake-clips tube.glb --clips tube.glb -o - --format npz", &["written as"]),
+        (
+            "convert tube.npz out.glb --format glb",
+            &["out.glb", "-o -"],
+        ),
+        (
+            "eval tube.glb -o - --format obj",
+            &["standard output", "frames in one .obj file", ".npz"],
+        ),
+        (
+            "bake-clips tube.glb --clips tube.glb -o - --format npz",
+            &["written as"],
+        ),
         ("fit tube.npz -o -", &["-o -", "name a file"]),
         ("bounds tube.glb -o -", &["-o -", "name a file"]),
         ("subdivide tube.glb -o -", &["-o -", "name a file"]),
@@ -105,17 +123,26 @@ fn no_command_replaces_what_it_reads_unless_told_to() {
         ("fit tube.glb -o tube.glb", "tube.glb"),
         ("fit tube.npz -o out.glb --report ./tube.npz", "tube.npz"),
         ("fit tube.npz --skeleton tube.glb -o tube.glb", "tube.glb"),
-        ("compare skins/ssd.glb --methods ssd --save skins", "skins/ssd.glb"),
+        (
+            "compare skins/ssd.glb --methods ssd --save skins",
+            "skins/ssd.glb",
+        ),
         ("decompose tube.glb --bones 2 -o tube.glb", "tube.glb"),
         ("rig tube.npz --bones 2 -o tube.npz", "tube.npz"),
         ("pose tube.glb --to tube.npz -o tube.npz", "tube.npz"),
         ("bake-clips tube.glb --clips arm.glb -o arm.glb", "arm.glb"),
         ("eval tube.glb -o tube.glb", "tube.glb"),
         ("stats tube.glb -o tube.glb", "tube.glb"),
-        ("bounds tube.glb --limits limits.toml -o tube.glb", "tube.glb"),
+        (
+            "bounds tube.glb --limits limits.toml -o tube.glb",
+            "tube.glb",
+        ),
         ("transform tube.glb --scale 2 -o tube.glb", "tube.glb"),
         ("subdivide tube.glb -o tube.glb", "tube.glb"),
-        ("psd pose arm.psd.toml --pose elbow=40 -o arm.glb", "arm.glb"),
+        (
+            "psd pose arm.psd.toml --pose elbow=40 -o arm.glb",
+            "arm.glb",
+        ),
         ("psd fit arm.psd.toml -o arm.glb", "arm.glb"),
     ] {
         let before = std::fs::read(scratch.at(file)).expect("a file");
@@ -126,7 +153,9 @@ fn no_command_replaces_what_it_reads_unless_told_to() {
     }
     let length = |name: &str| scratch.read(name).mesh.bounds().diagonal();
     let before = length("tube.glb");
-    scratch.dermis("transform tube.glb --scale 2 -o tube.glb --force").done();
+    scratch
+        .dermis("transform tube.glb --scale 2 -o tube.glb --force")
+        .done();
     let ratio = length("tube.glb") / before;
     assert!((ratio - 2.0).abs() < 1e-6, "twice as large: {ratio}");
 }
@@ -140,8 +169,12 @@ fn frames_do_not_take_the_place_of_the_frames_they_come_from() {
         assert_refused(&run, &["frames/f_0001.obj", "would be replaced"]);
     }
     // Other names in the same folder are other files.
-    scratch.dermis("convert 'frames/f_*.obj' frames/g_####.obj").done();
-    scratch.dermis("convert frames/f_0001.obj frames/f.obj").done();
+    scratch
+        .dermis("convert 'frames/f_*.obj' frames/g_####.obj")
+        .done();
+    scratch
+        .dermis("convert frames/f_0001.obj frames/f.obj")
+        .done();
 }
 
 #[cfg(unix)]
@@ -154,5 +187,8 @@ fn a_link_to_an_input_is_the_input() {
         let run = scratch.dermis(&format!("transform tube.glb --scale 2 -o {name}"));
         assert_refused(&run, &[name, "would be replaced"]);
     }
-    assert!(Path::new(&scratch.at("link.glb")).is_symlink(), "still a link");
+    assert!(
+        Path::new(&scratch.at("link.glb")).is_symlink(),
+        "still a link"
+    );
 }

@@ -12,7 +12,8 @@ fn begun() -> Scratch {
     let new = "psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:auto --control load=slider";
     let run = scratch.dermis(new).done();
     assert!(
-        run.stderr.contains("control elbow: axis z, because forearm is a hinge z, 0° to "),
+        run.stderr
+            .contains("control elbow: axis z, because forearm is a hinge z, 0° to "),
         "{run:#?}"
     );
     scratch
@@ -51,7 +52,10 @@ fn assert_refused(scratch: &Scratch, command: &str, parts: &[&str]) {
 fn an_axis_that_is_found_is_written_like_one_that_was_typed() {
     let scratch = begun();
     let text = project(&scratch);
-    assert!(text.contains("joint = \"forearm\"\nturn = \"hinge\"\naxis = \"z\"\n"), "{text}");
+    assert!(
+        text.contains("joint = \"forearm\"\nturn = \"hinge\"\naxis = \"z\"\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -66,12 +70,20 @@ fn an_axis_is_not_guessed_where_nothing_shows_it() {
         &new("upper_arm", "arm.glb"),
         &["control it", "upper_arm never turns", "give x, y or z"],
     );
-    assert_refused(&scratch, &new("leg", "arm.glb"), &["no bone 'leg'", "forearm"]);
+    assert_refused(
+        &scratch,
+        &new("leg", "arm.glb"),
+        &["no bone 'leg'", "forearm"],
+    );
     scratch.write("tube.npz", &tube_document(&SMALL_TUBE));
     let mut still = scratch.read("arm.glb");
     still.clips.clear();
     scratch.write("still.glb", &still);
-    assert_refused(&scratch, &new("forearm", "still.glb"), &["the base has no motion"]);
+    assert_refused(
+        &scratch,
+        &new("forearm", "still.glb"),
+        &["the base has no motion"],
+    );
     assert!(!scratch.at("new.psd.toml").exists(), "nothing was written");
 }
 
@@ -86,7 +98,10 @@ fn edits_are_undone_one_by_one() {
     assert_ne!(shape(&scratch), first.1, "the shape is another");
     add(&scratch, "elbow=45", 0.05, "--name half");
     scratch.dermis("psd remove arm.psd.toml flex half").done();
-    assert!(!project(&scratch).contains("[[layer.sculpt]]"), "both are gone");
+    assert!(
+        !project(&scratch).contains("[[layer.sculpt]]"),
+        "both are gone"
+    );
 
     let undo = "psd undo arm.psd.toml";
     let run = scratch.dermis(undo).done();
@@ -95,17 +110,26 @@ fn edits_are_undone_one_by_one() {
         "took back: removed flex of layer elbow; removed half of layer elbow; 3 edits before it can be undone\n",
         "it says what"
     );
-    assert!(project(&scratch).contains("name = \"half\""), "both are back");
+    assert!(
+        project(&scratch).contains("name = \"half\""),
+        "both are back"
+    );
     let run = scratch.dermis(undo).done();
     assert!(run.stdout.contains("added half to layer elbow"), "{run:#?}");
     assert_eq!(project(&scratch), first.0, "as before it");
     let run = scratch.dermis(undo).done();
-    assert!(run.stdout.contains("replaced flex of layer elbow"), "{run:#?}");
+    assert!(
+        run.stdout.contains("replaced flex of layer elbow"),
+        "{run:#?}"
+    );
     assert_eq!(shape(&scratch), first.1, "the first shape is back");
     scratch.dermis(undo).done();
     assert_eq!(project(&scratch), begun, "as it was begun");
     assert_refused(&scratch, undo, &["there is no edit to undo"]);
-    assert!(!scratch.at("arm.psd.history").exists(), "nothing is left over");
+    assert!(
+        !scratch.at("arm.psd.history").exists(),
+        "nothing is left over"
+    );
 }
 
 fn shape(scratch: &Scratch) -> String {
@@ -122,7 +146,10 @@ fn undo_does_not_take_back_what_was_written_by_hand() {
     assert_refused(
         &scratch,
         undo,
-        &["changed after the last edit (added flex to layer elbow)", "--force"],
+        &[
+            "changed after the last edit (added flex to layer elbow)",
+            "--force",
+        ],
     );
     assert_eq!(project(&scratch), by_hand, "untouched");
     scratch.dermis("psd undo arm.psd.toml --force").done();
@@ -141,19 +168,30 @@ fn an_undo_that_was_cut_off_is_not_undone_twice() {
     scratch.put("arm.psd.history/0002.toml", second);
     assert_eq!(project(&scratch), first, "undone");
     let run = scratch.dermis("psd undo arm.psd.toml").done();
-    assert!(run.stdout.contains("added flex"), "the one before it: {run:#?}");
+    assert!(
+        run.stdout.contains("added flex"),
+        "the one before it: {run:#?}"
+    );
 }
 
 #[test]
 fn a_layer_goes_with_its_shapes_and_files_stay() {
     let scratch = begun();
     add(&scratch, "elbow=90", 0.08, "--falloff 40 --name flex");
-    add(&scratch, "elbow=90,load=1", 0.05, "--falloff elbow=40,load=0.5 --name lift");
+    add(
+        &scratch,
+        "elbow=90,load=1",
+        0.05,
+        "--falloff elbow=40,load=0.5 --name lift",
+    );
     let before = project(&scratch);
     let run = scratch
         .dermis("psd remove arm.psd.toml --layer elbow+load")
         .done();
-    assert_eq!(run.stdout, "removed layer elbow+load with 1 shape\n", "{run:#?}");
+    assert_eq!(
+        run.stdout, "removed layer elbow+load with 1 shape\n",
+        "{run:#?}"
+    );
     assert!(
         run.stderr.contains("arm.psd/lift.txt is left where it is"),
         "{run:#?}"
@@ -176,7 +214,11 @@ fn what_is_not_there_is_not_removed() {
         &["there is no sculpt 'smile'; there are flex"],
     );
     // The first of two is there, and stays.
-    assert_refused(&scratch, "psd remove arm.psd.toml flex smile", &["no sculpt 'smile'"]);
+    assert_refused(
+        &scratch,
+        "psd remove arm.psd.toml flex smile",
+        &["no sculpt 'smile'"],
+    );
     assert_refused(
         &scratch,
         "psd remove arm.psd.toml --layer face",
