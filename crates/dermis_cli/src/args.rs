@@ -2,16 +2,27 @@
 
 use std::path::PathBuf;
 
+use anstyle::AnsiColor;
+use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand};
 use dermis_io::InputOptions;
 
+use crate::common_args::Common;
 use crate::input_args::{MatchArgs, UpArgs};
-use crate::memory::parse_size;
 use crate::method_args::{MethodArgs, TargetError, parse_target};
 use crate::option_flags::{OptionFlags, heading, method_keys, methods_with, option_names};
+use crate::output_file::StreamArgs;
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
 use crate::subdivide_args::SubdivideArgs;
+use crate::talk::Talk;
+
+/// Colours of help: those that many programs have.
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
 
 /// What the numbers are called, for the help of the commands that ask for them.
 macro_rules! words_of_errors {
@@ -20,9 +31,10 @@ macro_rules! words_of_errors {
 Words:
   example    a mesh in a pose that is known
   held out   kept from the fit and used only to test it
-  E_RMS      root mean square error of a coordinate, times 1000, with the model scaled to a radius of 1;
-             below 1 is hard to see
-  EE         enveloping error: the error as a share of that of vertices which follow one bone rigidly"
+  E_RMS      root mean square error of a coordinate, times 1000, with the model
+             scaled to a radius of 1; below 1 is hard to see
+  EE         enveloping error: the error as a share of that of vertices which
+             follow one bone rigidly"
     };
 }
 
@@ -32,8 +44,17 @@ Words:
     name = "dermis",
     version,
     about,
+    styles = STYLES,
+    arg_required_else_help = true,
+    before_help = "\
+Three things to try:
+  dermis demo                 makes a character, fits it, says what to look at
+  dermis info hero.glb        says what is in your file, and what is wrong there
+  dermis fit poses.npz --method auto -o skin.glb
+                              fits the best skin to your example meshes",
     after_help = "\
-Start with `dermis demo`: it makes a character, fits it, and says what to look at.
+`dermis COMMAND --help` has examples for each command. `dermis completions --help` and `dermis man --help` set up \
+your shell.
 
 Exit codes: 0 done; 1 done, but the error is larger than you allowed; 2 could not do it."
 )]
@@ -44,33 +65,26 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Options of every command.
-#[derive(Debug, Args)]
-pub(crate) struct Common {
-    /// Threads to use, at most 1024; all cores unless given. The result is the same for any number of threads.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
-    /// Most memory that a step may plan to take, such as 500M or 4G; what would take more is refused before it begins
-    /// [default: three quarters of the machine's]
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) limit_memory: Option<u64>,
-    /// Print results only: no progress, no notes, no warnings.
-    #[arg(long, short, global = true)]
-    pub(crate) quiet: bool,
-}
-
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show what is in files: meshes, skins, clips, and problems.
-    #[command(after_help = "Example:\n  dermis info fox.glb walk.npz --json")]
+    #[command(after_help = "\
+Examples:
+  dermis info fox.glb walk.npz
+  dermis info fox.glb --bones
+
+With --bones, a hinge is a joint that turns about one axis in all clips, such as 'hinge z, 0° to 132°': z is the \
+bone's own axis, and angles are counted from the pose in which the mesh was bound. A ball turns about several: \
+how far about each is said, from one end to the other. `dermis stats` says more about joints.")]
     Info(InfoArgs),
     /// Convert files to another format; a sequence of meshes becomes a sequence, or one GLB with morph targets.
     #[command(after_help = "\
 Examples:
   dermis convert 'poses/*.obj' poses.npz
   dermis convert sim.pc2 --mesh shirt.obj shirt.glb
-  dermis convert fox.glb --clip Run frames/run_####.obj")]
+  dermis convert fox.glb --clip Run frames/run_####.obj
+  dermis convert fox.glb -o - --format obj | wc -l")]
     Convert(ConvertArgs),
     /// Fit a skin to example meshes, and measure it, also on examples that it has not seen.
     #[command(after_help = concat!("\
@@ -83,11 +97,12 @@ Examples:
   dermis fit examples.npz --method auto --target dermis -o skin.glb
 
 Where the poses of the examples come from:
-  the .npz file itself; or a clip of the file given with --skeleton; or bones found from the meshes
-  with --bones. A single skinned glTF file is played: the examples are what its clips show.
+  the .npz file itself; a clip of the file given with --skeleton; or bones found
+  from the meshes with --bones. A single skinned glTF file is played: the
+  examples are what its clips show.
 
-The skin keeps every clip of the rig. Poses that no clip has become one: `examples`, a motion, when something
-says how fast the meshes follow each other (--fps, the file, a point cache) or neighbours are much more alike than
+The skin keeps every clip of the rig. Poses that no clip has become one: `examples`, a motion, when something \
+says how fast the meshes follow each other (--fps, the file, a point cache) or neighbours are much more alike than \
 others; else `poses`, each held for a second.
 ", words_of_errors!()))]
     Fit(Box<FitArgs>),
@@ -95,8 +110,8 @@ others; else `poses`, each held for a second.
     #[command(after_help = concat!("\
 Examples:
   dermis compare examples.npz --report compare.html
-  dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk --hold-out one
-  dermis compare hero.glb --methods lbs,dual-quaternion --max-influences 2 --save skins
+  dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --hold-out one
+  dermis compare hero.glb --methods lbs,dual-quaternion --save skins
   dermis compare cloth.npz --decompose 30 --report compare.html
 
 Takes the same inputs as `dermis fit`. With --decompose, meshes are enough: no skeleton is needed.
@@ -106,18 +121,18 @@ Takes the same inputs as `dermis fit`. With --decompose, meshes are enough: no s
     #[command(after_help = concat!("\
 Examples:
   dermis decompose cloth.pc2 --mesh cloth.obj --bones 30 -o cloth.glb
-  dermis decompose 'frames/*.obj' --target-error 1.5 -o skin.glb --report report.html
+  dermis decompose 'frames/*.obj' --target-error 1.5 -o skin.glb --report r.html
   dermis decompose walk.npz run.npz --bones 24 --rigid --hierarchy -o skin.glb
   dermis decompose sim.npz --keep rig.glb --bones 6 -o helped.glb
   dermis decompose sim.npz --keep rig.glb --weights-only -o reweighted.glb
 
 The result is a plain skinned file with the animation as its clip.
 
-Several inputs become several clips of one mesh, with one set of weights. Files of a single mesh
-(.obj, .ply) are the frames of one clip. A skinned or morphed glTF file is played: its clips are the
+Several inputs become several clips of one mesh, with one set of weights. Files of a single mesh \
+(.obj, .ply) are the frames of one clip. A skinned or morphed glTF file is played: its clips are the \
 animation.
 
-Bones may stretch and shear, unless --rigid is given. A bone that shears is written as two nested
+Bones may stretch and shear, unless --rigid is given. A bone that shears is written as two nested \
 nodes, which every player shows.
 ", words_of_errors!()))]
     Decompose(DecomposeArgs),
@@ -127,10 +142,10 @@ Examples:
   dermis rig 'poses/*.obj' --bones 24 -o rigged.npz
   dermis rig sim.npz --skeleton guess.glb -o rigged.glb
 
-The result has a skeleton, its pose in each mesh, and a first skin. A .glb can be played; an .npz goes
+The result has a skeleton, its pose in each mesh, and a first skin. A .glb can be played; an .npz goes \
 into `dermis fit` and `dermis compare`.
 
-With --skeleton, the hierarchy of that file is kept, and its weights say which vertices each bone has.
+With --skeleton, the hierarchy of that file is kept, and its weights say which vertices each bone has. \
 Where its joints stand matters little: they are moved to where they turn in place.")]
     Rig(RigArgs),
     /// Find the poses in which a skin comes closest to given meshes.
@@ -139,7 +154,7 @@ Examples:
   dermis pose skin.glb --to target.obj -o posed.glb
   dermis pose skin.glb --to run.npz --joints turn -o run.glb
 
-The meshes must have the vertices of the skin, in the same order. A .glb that is written holds the skin
+The meshes must have the vertices of the skin, in the same order. A .glb that is written holds the skin \
 with the poses as a clip; an .npz holds the meshes with their poses.")]
     Pose(PoseArgs),
     /// Add sculpted shapes to a skin, each in its own pose (pose space deformation).
@@ -157,9 +172,9 @@ Examples:
   dermis bake-clips skin.glb --clips mocap.glb -o played.glb
   dermis bake-clips skin.glb --clips walk.glb run.glb --replace -o played.glb
 
-Joints, and the sliders of morph targets, are matched by name; what does not match is said. Keys are local
-transforms, as glTF has them, and are taken as they are. Bones and shapes that a skin computes from its joints
-(pseudo-bones, proxy bones, pose space deformation) get keys in the new clips, so that stock players show them;
+Joints, and the sliders of morph targets, are matched by name; what does not match is said. Keys are local \
+transforms, as glTF has them, and are taken as they are. Bones and shapes that a skin computes from its joints \
+(pseudo-bones, proxy bones, pose space deformation) get keys in the new clips, so that stock players show them; \
 the exact model stays in the file.")]
     BakeClips(BakeClipsArgs),
     /// Write the meshes that a skin shows, in the poses of a clip or in poses given by hand.
@@ -169,7 +184,7 @@ Examples:
   dermis eval skin.glb --pose 'forearm.rz=90, hand.rx=45' -o posed.obj
   dermis eval face.glb --pose rest --pose 'smile=0.5' -o face.pc2
 
-A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in
+A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in \
 degrees; .tx, .ty, .tz move it, along its parent's axes; .s scales it; NAME=VALUE sets a morph target.")]
     Eval(EvalArgs),
     /// Measure how far each joint turns, moves and stretches, in clips or within limits.
@@ -181,8 +196,8 @@ Examples:
   dermis stats hero.glb --limits arms.toml --clip Run -o hero_run.glb
   dermis stats hero.glb --uniform --json
 
-Joints that the limits file names take every pose within their limits, all equally likely. The line
-'others' of that file says what the rest do: \"seen\", as in the clips (so, too, with --clip); \"free\",
+Joints that the limits file names take every pose within their limits, all equally likely. The line \
+'others' of that file says what the rest do: \"seen\", as in the clips (so, too, with --clip); \"free\", \
 turn every way; \"fixed\", not move at all.
 
 `dermis bounds` uses these statistics when they are in the file (-o): see docs/guide/bounds.md.")]
@@ -206,10 +221,10 @@ The model is scaled about the origin, then turned about it, then moved.")]
     #[command(after_help = "\
 Examples:
   dermis subdivide hero.glb --levels 2 -o hero_smooth.glb
-  dermis subdivide robot.glb --scheme catmull-clark --crease-angle 60 -o robot_smooth.glb
-  dermis subdivide fox.glb --crease-angle 80 --crease-sharpness 1.5 --limit -o fox_smooth.glb
+  dermis subdivide robot.glb --scheme catmull-clark --crease-angle 60 -o cc.glb
+  dermis subdivide fox.glb --crease-angle 80 --crease-sharpness 1.5 -o fox2.glb
 
-Each new point is moved by the bones of all points that it is made of, so there are more influences
+Each new point is moved by the bones of all points that it is made of, so there are more influences \
 per vertex than before: see docs/guide/subdivide.md.")]
     Subdivide(SubdivideArgs),
     /// Time the evaluation of a skin on this machine.
@@ -219,12 +234,32 @@ Examples:
   dermis bench skin.glb --against lbs.glb --threads 1
   dermis bench skin.glb --json
 
-Times are the best of several runs. The memory traffic is compared with how fast this machine copies
+Times are the best of several runs. The memory traffic is compared with how fast this machine copies \
 memory, measured in the same run.
 
-For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning
+For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning \
 that has as many influences on the other bones; --against compares with another skin of the mesh.")]
     Bench(BenchArgs),
+    /// Print the script with which a shell completes commands and flags of dermis.
+    #[command(
+        hide = true,
+        after_help = "\
+Examples:
+  dermis completions bash > ~/.local/share/bash-completion/completions/dermis
+  dermis completions zsh > ~/.zfunc/_dermis     (~/.zfunc in fpath, then compinit)
+  dermis completions fish > ~/.config/fish/completions/dermis.fish
+  dermis completions powershell >> $PROFILE"
+    )]
+    Completions(CompletionsArgs),
+    /// Write the man pages, one for each command; without a folder, print the first.
+    #[command(
+        hide = true,
+        after_help = "\
+Examples:
+  dermis man ~/.local/share/man/man1
+  dermis man | man -l -"
+    )]
+    Man(ManArgs),
     /// Make a character that linear blend skinning cannot match, fit it with every method, and show the results.
     #[command(after_help = "Example:\n  dermis demo my_demo")]
     Demo(DemoArgs),
@@ -244,15 +279,20 @@ pub(crate) struct SequenceArgs {
 }
 
 impl SequenceArgs {
+    /// Files that are read beside the inputs.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.rest.iter().chain(&self.mesh)
+    }
+
     /// How the inputs are read.
-    pub(crate) fn options(&self) -> InputOptions {
+    pub(crate) fn options(&self, talk: &Talk) -> InputOptions {
         let [placement, frame_placement] = self.matching.placements();
         InputOptions {
             rest: self.rest.clone(),
             mesh: self.mesh.clone(),
             placement,
             frame_placement,
-            matching: self.matching.options(),
+            matching: self.matching.options(talk),
         }
     }
 }
@@ -263,6 +303,9 @@ pub(crate) struct InfoArgs {
     /// Files of any format.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// List the bones: their tree, how many points each moves, how its joint turns in the clips, and its limits.
+    #[arg(long)]
+    pub(crate) bones: bool,
     /// Print JSON instead of tables.
     #[arg(long)]
     pub(crate) json: bool,
@@ -270,14 +313,20 @@ pub(crate) struct InfoArgs {
 
 /// Arguments of `dermis convert`.
 #[derive(Debug, Args)]
-#[command(override_usage = "dermis convert [OPTIONS] <IN>... <OUT>")]
+#[command(
+    override_usage = "dermis convert [OPTIONS] <IN>... <OUT>\n       dermis convert [OPTIONS] <IN>... -o <OUT>"
+)]
 pub(crate) struct ConvertArgs {
     /// A file; several meshes with the same vertices in the same order; a folder of them; or a pattern
-    /// such as 'poses/*.obj' or 'frame_####.obj'. The last one, OUT, is the file to write: .glb .gltf
-    /// .obj .ply .npz .pc2 .mdd
+    /// such as 'poses/*.obj' or 'frame_####.obj'. Without -o, the last one, OUT, is the file to write.
     // One list: with OUT on its own, no option could stand between it and the inputs.
     #[arg(required = true, value_name = "IN")]
     pub(crate) paths: Vec<PathBuf>,
+    /// The file to write: .glb .gltf .obj .ply .npz .pc2 .mdd; or - for standard output, with --format.
+    #[arg(long, short, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     #[command(flatten)]
     pub(crate) sequence: SequenceArgs,
     /// The clip to turn into frames, when the input is a skin and the output a sequence.
@@ -331,6 +380,14 @@ pub(crate) struct ExampleArgs {
     /// written is fitted to all examples.
     #[arg(long, value_name = "WHICH", default_value = "every:4")]
     pub(crate) hold_out: String,
+}
+
+impl ExampleArgs {
+    /// Every file, folder and pattern that is read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let beside = self.sequence.files().chain(&self.skeleton);
+        self.inputs.iter().chain(beside)
+    }
 }
 
 /// Arguments of `dermis fit`.
@@ -604,9 +661,11 @@ pub(crate) struct BakeClipsArgs {
     /// Files with the clips, .glb or .gltf; with or without meshes.
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub(crate) clips: Vec<PathBuf>,
-    /// The skin with its old and new clips, .glb or .gltf.
+    /// The skin with its old and new clips, .glb or .gltf; or - for standard output, with --format.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     /// Let a new clip take the place of an old one that has its name; else it gets a number.
     #[arg(long)]
     pub(crate) replace: bool,
@@ -627,9 +686,11 @@ pub(crate) struct EvalArgs {
     /// A pose: rest, default, or a list such as 'forearm.rz=90, smile=0.5'. May be repeated.
     #[arg(long, value_name = "POSE")]
     pub(crate) pose: Vec<String>,
-    /// Where the frames go: .npz .obj .ply .pc2 .mdd .glb
+    /// Where the frames go: .npz .obj .ply .pc2 .mdd .glb; or - for standard output, with --format.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     /// Write the vertices as the file draws them, split at seams, instead of each point once.
     #[arg(long)]
     pub(crate) drawn: bool,
@@ -650,6 +711,22 @@ pub(crate) struct BenchArgs {
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `dermis completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Arguments of `dermis man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder to write the pages to.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// Arguments of `dermis demo`.

@@ -8,12 +8,12 @@ pub(crate) use dermis::document::AssembledExamples as Prepared;
 
 use crate::args::ExampleArgs;
 use crate::hints::Explained;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
 
 /// Reads the meshes of a command and finds the pose of each.
 pub(crate) fn prepare_examples(args: &ExampleArgs, talk: &Talk) -> anyhow::Result<Prepared> {
     let options = ExampleOptions {
-        inputs: args.sequence.options(),
+        inputs: args.sequence.options(talk),
         skeleton: args.skeleton.clone(),
         bones: args.bones,
         clip: args.clip.clone(),
@@ -22,11 +22,20 @@ pub(crate) fn prepare_examples(args: &ExampleArgs, talk: &Talk) -> anyhow::Resul
     let prepared =
         read_examples(&args.inputs, &options, talk).explained(&args.sequence.matching)?;
     talk.remark_all(&prepared.notes);
+    let set = &prepared.set;
+    talk.say_more(|| {
+        format!(
+            "{} of {} vertices, in poses of {}",
+            plural(set.examples().len(), "example"),
+            set.rest().vertex_count(),
+            plural(set.skeleton().bone_count(), "bone")
+        )
+    });
     Ok(prepared)
 }
 
 /// Reads `--hold-out`.
-pub(crate) fn parse_split(text: &str, set: &ExampleSet) -> anyhow::Result<Split> {
+pub(crate) fn parse_split(text: &str, set: &ExampleSet, talk: &Talk) -> anyhow::Result<Split> {
     let expected = "expected every:N, one, none, numbers such as 3,7,9, or names such as 'run_*'";
     let example_count = set.examples().len();
     let split = match text {
@@ -59,6 +68,12 @@ pub(crate) fn parse_split(text: &str, set: &ExampleSet) -> anyhow::Result<Split>
             }
         },
     };
+    let folds = set.folds(&split)?;
+    talk.say_more(|| {
+        let held_out: usize = folds.iter().map(|fold| fold.held_out.len()).sum();
+        let tests = plural(folds.len(), "test");
+        format!("--hold-out {text}: {held_out} of {example_count} held out, in {tests}")
+    });
     Ok(split)
 }
 

@@ -4,6 +4,8 @@ use clap::Args;
 use dermis::document::MatchOptions;
 use dermis_io::Placement;
 
+use crate::talk::Talk;
+
 /// Which axis points up in what is read.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct UpArgs {
@@ -28,9 +30,6 @@ pub(crate) struct MatchArgs {
     /// nearest in a mesh that is in the rest pose.
     #[arg(long)]
     pub(crate) reorder: bool,
-    /// Go on with meshes that seem not to belong together: in another vertex order, unit, or axes.
-    #[arg(long)]
-    pub(crate) force: bool,
 }
 
 /// What an argument is about.
@@ -72,10 +71,10 @@ impl UpArgs {
 
 impl MatchArgs {
     /// What happens to meshes that do not belong together.
-    pub(crate) fn options(&self) -> MatchOptions {
+    pub(crate) fn options(&self, talk: &Talk) -> MatchOptions {
         MatchOptions {
             reorder: self.reorder,
-            force: self.force,
+            force: talk.is_forced(),
         }
     }
 

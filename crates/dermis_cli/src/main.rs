@@ -5,6 +5,7 @@
 
 mod args;
 mod cmd;
+mod common_args;
 mod examples;
 mod hints;
 mod influences;
@@ -13,6 +14,8 @@ mod matching;
 mod memory;
 mod method_args;
 mod option_flags;
+mod output_file;
+mod overwrite;
 mod plan;
 mod pose_args;
 mod psd_args;
@@ -38,6 +41,8 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
+    // Help and mistakes have colours, too, and come before the arguments are known.
+    asked_color(std::env::args_os()).write_global();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -52,8 +57,19 @@ fn main() -> ExitCode {
         }
     };
     memory::set_limit(cli.common.limit_memory);
-    let talk = Talk::new(cli.common.quiet);
+    let talk = Talk::new(&cli.common);
     talk.listen_for_ctrl_c();
+    talk.listen_for_reads();
+    talk.say_more(|| {
+        let memory = talk::format_bytes(dermis::limits::memory_bytes());
+        let threads = cli.common.threads.map_or("all cores".to_owned(), |n| {
+            talk::plural(usize::from(n), "thread")
+        });
+        format!(
+            "dermis {}, {threads}, at most {memory} of memory",
+            env!("CARGO_PKG_VERSION")
+        )
+    });
     let result = set_threads(cli.common.threads).and_then(|()| match &cli.command {
         Command::Info(args) => cmd::info::run(args, &talk),
         Command::Convert(args) => cmd::convert::run(args, &talk),
@@ -70,6 +86,8 @@ fn main() -> ExitCode {
         Command::Transform(args) => cmd::transform::run(args, &talk),
         Command::Subdivide(args) => cmd::subdivide::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
+        Command::Completions(args) => cmd::shell::completions(args),
+        Command::Man(args) => cmd::shell::man(args, &talk),
         Command::Demo(args) => cmd::demo::run(args, &talk),
     });
     match result {
@@ -82,6 +100,26 @@ fn main() -> ExitCode {
             talk.last_word(format!("error: {sentence}"));
             ExitCode::from(2)
         }
+    }
+}
+
+/// What `--color` says, which may stand anywhere; the rest of the program asks `anstream`, which also knows NO_COLOR
+/// and CLICOLOR_FORCE.
+fn asked_color(arguments: impl Iterator<Item = std::ffi::OsString>) -> anstream::ColorChoice {
+    let mut words = arguments.filter_map(|word| word.into_string().ok());
+    let mut asked = None;
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--color") {
+            Some("") => asked = words.next(),
+            Some(value) => asked = value.strip_prefix('=').map(ToOwned::to_owned).or(asked),
+            None if word == "--" => break,
+            None => {}
+        }
+    }
+    match asked.as_deref() {
+        Some("always") => anstream::ColorChoice::Always,
+        Some("never") => anstream::ColorChoice::Never,
+        _ => anstream::ColorChoice::Auto,
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn read_inputs(
     args: &SequenceArgs,
     talk: &Talk,
 ) -> anyhow::Result<Document> {
-    let read = read_meshes(inputs, &args.options()).explained(&args.matching)?;
+    let read = read_meshes(inputs, &args.options(talk)).explained(&args.matching)?;
     Ok(said(read, talk))
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn check_sculpt(
     args: &MatchArgs,
     talk: &Talk,
 ) -> anyhow::Result<()> {
-    let note = match_sculpt(base, shown, sculpt, file, &args.options()).explained(args)?;
+    let note = match_sculpt(base, shown, sculpt, file, &args.options(talk)).explained(args)?;
     talk.remark_all(note.iter());
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::input_args::UpArgs;
+use crate::output_file::StreamArgs;
 
 /// Arguments of `dermis stats`.
 #[derive(Debug, Args)]
@@ -102,9 +103,11 @@ pub(crate) struct TransformArgs {
     /// A translation, after scale and rotation: X,Y,Z
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_vector, allow_hyphen_values = true)]
     pub(crate) translate: Option<[f64; 3]>,
-    /// Where the moved file goes.
+    /// Where the moved file goes; - for standard output, with --format.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
 }
 
 /// Turns about coordinate axes, in degrees, the first one first.

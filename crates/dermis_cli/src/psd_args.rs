@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use crate::args::Up;
 use crate::input_args::MatchArgs;
+use crate::output_file::StreamArgs;
 
 /// Arguments of `dermis psd`.
 #[derive(Debug, Args)]
@@ -20,13 +21,15 @@ pub(crate) enum PsdStep {
     /// Start a project: name a skin, and the controls that shapes will depend on.
     #[command(after_help = "\
 Examples:
-  dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:z
-  dermis psd new arm.psd.toml --base arm.glb --control wrist=hand:swing-twist:x --control load=slider
-  dermis psd new face.psd.toml --base face.obj --control smile=slider --control wink=slider:0
-  dermis psd new face.psd.toml --base face.obj      (dermis psd import adds sliders)
+  dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:auto
+  dermis psd new arm.psd.toml --base arm.glb --control wrist=hand:swing-twist:x
+  dermis psd new face.psd.toml --base face.obj --control smile=slider
+  dermis psd new face.psd.toml --base face.obj  (dermis psd import adds sliders)
 
-A control is NAME=BONE:TURN:AXIS or NAME=slider[:DEFAULT]. TURN is hinge (1 axis), swing (2),
-swing-twist (3) or free (3); AXIS is x, y, z, -x, -y or -z of the bone at rest, and free has none.")]
+A control is NAME=BONE:TURN:AXIS or NAME=slider[:DEFAULT]. TURN is hinge (1 axis), swing (2), \
+swing-twist (3) or free (3); AXIS is x, y, z, -x, -y or -z of the bone at rest, and free has none. \
+hinge:auto finds the axis that the bone turns about in the clips of the base; `dermis info --bones` \
+shows it for every bone.")]
     New(NewArgs),
     /// Write the mesh in a pose, with all shapes so far, to sculpt on.
     #[command(after_help = "\
@@ -37,10 +40,11 @@ Example:
     #[command(after_help = "\
 Examples:
   dermis psd add arm.psd.toml --pose elbow=90 --mesh sculpt.obj --falloff 40deg
-  dermis psd add arm.psd.toml --pose elbow=90,load=1 --mesh lifting.obj --falloff elbow=40,load=0.5
+  dermis psd add arm.psd.toml --pose elbow=90,load=1 --mesh lifting.obj \\
+    --falloff elbow=40,load=0.5
   dermis psd add arm.psd.toml --pose forearm.rz=90 --mesh better.obj --replace
 
-A pose lists what differs from rest: CONTROL=VALUE in degrees (90, 90deg, 1.2rad; 30/0/45 for
+A pose lists what differs from rest: CONTROL=VALUE in degrees (90, 90deg, 1.2rad; 30/0/45 for \
 several axes) or as a slider's number; or BONE.rx=DEGREES, if a control reads that turn.")]
     Add(AddArgs),
     /// Take all shapes of a face at once, each with a slider of its name.
@@ -50,10 +54,26 @@ Examples:
   dermis psd import face.psd.toml face.glb
   dermis psd import face.psd.toml expressions.npz --layer expressions
 
-Takes the morph targets of a .glb or .gltf, and of other files the frames: each becomes a slider, and a sculpt
-where the slider is at 1, in a new layer that adds them up. What moves nothing, or is there already, is skipped
+Takes the morph targets of a .glb or .gltf, and of other files the frames: each becomes a slider, and a sculpt \
+where the slider is at 1, in a new layer that adds them up. What moves nothing, or is there already, is skipped \
 and named. The project is written when all went well, and otherwise left alone.")]
     Import(ImportArgs),
+    /// Take shapes, or a layer with all its shapes, out of the project.
+    #[command(after_help = "\
+Examples:
+  dermis psd remove arm.psd.toml flex90
+  dermis psd remove arm.psd.toml --layer elbow+load
+
+Files of shapes stay where they are. `dermis psd undo` takes it back.")]
+    Remove(RemoveArgs),
+    /// Take back the last edit: add, import or remove. Again, and the one before it is taken back.
+    #[command(after_help = "\
+Example:
+  dermis psd undo arm.psd.toml
+
+The edits are in the folder arm.psd.history beside the project, a file each. When the project was edited by \
+hand after the last of them, undo asks for --force, because it would take that back, too.")]
+    Undo(UndoArgs),
     /// Write the skin with all shapes of the project.
     #[command(after_help = "Example:\n  dermis psd fit arm.psd.toml -o arm_sculpted.glb")]
     Fit(PsdFitArgs),
@@ -61,7 +81,7 @@ and named. The project is written when all went well, and otherwise left alone."
     #[command(after_help = "\
 Examples:
   dermis psd show arm.psd.toml --sweep elbow -o sweep.png
-  dermis psd show arm.psd.toml --sweep elbow --from 0 --to 150 --at load=1 --steps 9 -o sweep.png")]
+  dermis psd show arm.psd.toml --sweep elbow --at load=1 --steps 9 -o sweep.png")]
     Show(ShowArgs),
     /// List what is in a project, and warn about what will not look as it was sculpted.
     #[command(after_help = "\
@@ -81,7 +101,7 @@ pub(crate) struct NewArgs {
     /// A file with a skin; or a mesh alone, for sliders.
     #[arg(long, value_name = "FILE")]
     pub(crate) base: PathBuf,
-    /// NAME=BONE:TURN:AXIS, or NAME=slider, or NAME=slider:DEFAULT. May be repeated.
+    /// NAME=BONE:TURN:AXIS, such as elbow=forearm:hinge:auto; or NAME=slider, or NAME=slider:DEFAULT. May be repeated.
     #[arg(long, value_name = "CONTROL")]
     pub(crate) control: Vec<String>,
 }
@@ -109,9 +129,12 @@ pub(crate) struct PosedArgs {
     /// What differs from rest, such as elbow=90,load=1.
     #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
     pub(crate) pose: String,
-    /// Where the mesh goes: .obj .ply .npz .glb and whatever else dermis writes.
+    /// Where the mesh goes: .obj .ply .npz .glb and whatever else dermis writes; - for standard output, with
+    /// --format.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
 }
 
 /// Arguments of `dermis psd add`.
@@ -145,6 +168,28 @@ pub(crate) struct AddArgs {
     pub(crate) tolerance: Option<f64>,
     #[command(flatten)]
     pub(crate) matching: MatchArgs,
+}
+
+/// Arguments of `dermis psd remove`.
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// The project.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
+    /// Names of the shapes; `dermis psd check` lists them.
+    #[arg(value_name = "SHAPE", required_unless_present = "layer")]
+    pub(crate) shapes: Vec<String>,
+    /// A layer to remove with all its shapes, instead.
+    #[arg(long, value_name = "NAME", conflicts_with = "shapes")]
+    pub(crate) layer: Option<String>,
+}
+
+/// Arguments of `dermis psd undo`.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    /// The project.
+    #[arg(value_name = "PROJECT")]
+    pub(crate) project: PathBuf,
 }
 
 /// Arguments of `dermis psd fit`.
@@ -185,7 +230,7 @@ pub(crate) struct ShowArgs {
     /// Which axis points up.
     #[arg(long, value_enum, default_value_t = Up::Y)]
     pub(crate) up: Up,
-    /// Where the picture goes: .png
+    /// Where the picture goes: .png; - for standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
 }

@@ -1,17 +1,29 @@
-//! What people hear while work goes on: progress bars and remarks, on stderr; and how they stop it.
+//! What people hear while work goes on: progress bars and remarks, on stderr; what they answered beforehand with
+//! --force; and how they stop it.
+//!
+//! There are three voices. Quiet (`-q`) says nothing but errors. The usual one says what is good to know: notes,
+//! warnings, which files were written. The full one (`-v`) also says every file that is read, every stage of the work
+//! and every choice, each with the time since the start. Results are not talk: they go to stdout, with any voice.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use anstyle::{AnsiColor, Style};
 use anyhow::bail;
 use dermis::document::{Document, Note};
 use dermis::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::common_args::Common;
 use crate::hints;
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const PATH: Style = Style::new().bold();
+const ASIDE: Style = Style::new().dimmed();
 
 /// How long work may take to notice that it was stopped before the program ends without it.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -19,9 +31,21 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// The voice of the program.
 #[derive(Clone)]
 pub(crate) struct Talk {
-    quiet: bool,
+    voice: Voice,
+    is_forced: bool,
+    start: Instant,
     bar: Arc<Mutex<Option<(String, ProgressBar)>>>,
+    /// The stage of the work that was said last, with `-v`.
+    stage: Arc<Mutex<String>>,
     stop: Arc<Stop>,
+}
+
+/// How much is said; see the top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Voice {
+    Quiet,
+    Usual,
+    Full,
 }
 
 /// What the user and the work have to say about stopping.
@@ -37,11 +61,33 @@ struct Stop {
 }
 
 impl Talk {
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(common: &Common) -> Self {
         Self {
-            quiet,
+            voice: match (common.quiet, common.verbose) {
+                (true, _) => Voice::Quiet,
+                (false, true) => Voice::Full,
+                (false, false) => Voice::Usual,
+            },
+            is_forced: common.force,
+            start: Instant::now(),
             bar: Arc::default(),
+            stage: Arc::default(),
             stop: Arc::default(),
+        }
+    }
+
+    /// True when the user said beforehand to go ahead although the input looks wrong, or a file would be lost.
+    pub(crate) fn is_forced(&self) -> bool {
+        self.is_forced
+    }
+
+    /// With `-v`, says every file that is read from now on.
+    pub(crate) fn listen_for_reads(&self) {
+        if self.voice == Voice::Full {
+            let talk = self.clone();
+            dermis_io::on_read(move |path, bytes| {
+                talk.say_more(|| format!("read {}, {}", shown(path), format_bytes(bytes)));
+            });
         }
     }
 
@@ -69,10 +115,30 @@ impl Talk {
 
     /// Says something that is good to know but not the result.
     pub(crate) fn remark(&self, text: impl AsRef<str>) {
-        if !self.quiet {
-            self.clear();
-            let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+        if self.voice >= Voice::Usual {
+            self.say(text.as_ref());
         }
+    }
+
+    /// Says, with `-v`, a step or a choice that is made, with the time since the start.
+    pub(crate) fn say_more(&self, text: impl FnOnce() -> String) {
+        if self.voice == Voice::Full {
+            let seconds = self.start.elapsed().as_secs_f64();
+            self.say(&format!("{ASIDE}{seconds:7.2} s{ASIDE:#}  {}", text()));
+        }
+    }
+
+    /// The one place that writes to stderr. Colours are dropped where nobody wants them.
+    fn say(&self, text: &str) {
+        self.clear();
+        let (style, kind) = match text {
+            _ if text.starts_with("error:") => (ERROR, "error:"),
+            _ if text.starts_with("warning:") => (WARNING, "warning:"),
+            _ => (Style::new(), ""),
+        };
+        let rest = &text[kind.len()..];
+        // Nobody can be told that stderr is gone.
+        let _ = writeln!(anstream::stderr(), "{style}{kind}{style:#}{rest}");
     }
 
     /// Passes on what reading a file had to repair or leave out.
@@ -88,22 +154,18 @@ impl Talk {
     }
 
     /// Says which files there are now.
-    pub(crate) fn remark_written(&self, files: &[PathBuf]) {
+    pub(crate) fn remark_written(&self, files: &[impl AsRef<Path>]) {
         match files {
             [] => {}
-            [file] => self.remark(format!("wrote {}", file.display())),
+            [file] => self.remark(format!("wrote {}", shown(file))),
             [first, second] => {
-                self.remark(format!(
-                    "wrote {} and {}",
-                    first.display(),
-                    second.display()
-                ));
+                self.remark(format!("wrote {} and {}", shown(first), shown(second)));
             }
             [first, .., last] => self.remark(format!(
                 "wrote {} files, {} to {}",
                 files.len(),
-                first.display(),
-                last.display()
+                shown(first),
+                shown(last)
             )),
         }
     }
@@ -160,14 +222,30 @@ impl Talk {
     /// Says the last sentence of the program, which only one thread may do: others wait here for the end.
     pub(crate) fn last_word(&self, text: impl AsRef<str>) {
         std::mem::forget(self.stop.last_word.lock());
-        self.clear();
-        let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+        self.say(text.as_ref());
+    }
+
+    /// Says, with `-v`, which stage of the work begins.
+    fn say_stage(&self, stage: &str, total: usize) {
+        let is_new = (self.stage.lock()).is_ok_and(|mut last| match *last == stage {
+            true => false,
+            false => {
+                stage.clone_into(&mut last);
+                true
+            }
+        });
+        if is_new {
+            self.say_more(|| format!("{stage}, {total} steps"));
+        }
     }
 }
 
 impl Progress for Talk {
     fn report(&self, stage: &str, done: usize, total: usize) -> bool {
-        let silent = self.quiet || !std::io::stderr().is_terminal();
+        if self.voice == Voice::Full {
+            self.say_stage(stage, total);
+        }
+        let silent = self.voice == Voice::Quiet || !std::io::stderr().is_terminal();
         if !silent && let Ok(mut bar) = self.bar.lock() {
             // A stage may come again, once per fold: each time it begins with 0.
             if done == 0 || bar.as_ref().is_none_or(|(name, _)| name != stage) {
@@ -192,6 +270,20 @@ impl Progress for Talk {
         {
             bar.set_prefix(text.to_owned());
         }
+    }
+}
+
+/// A path as remarks show it.
+pub(crate) fn shown(path: impl AsRef<Path>) -> String {
+    format!("{PATH}{}{PATH:#}", path.as_ref().display())
+}
+
+/// A size as people read it.
+pub(crate) fn format_bytes(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
     }
 }
 

@@ -228,6 +228,77 @@ pub fn write(
     Ok(names)
 }
 
+/// A document as the bytes of one file, for programs that send it elsewhere than to a file.
+///
+/// # Errors
+/// A [`Fault`] when the format cannot hold the document, or needs several files for it.
+///
+/// ```
+/// use dermis_io::{Document, Format, WriteOptions, to_bytes};
+///
+/// let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+/// let mesh = dermis::TriMesh::new(corners.map(Into::into).to_vec(), vec![[0, 1, 2]])?;
+/// let draw = dermis::mesh::DrawMesh::plain("triangle", 3, mesh.triangles());
+/// let document = Document { mesh, draw, ..Document::default() };
+/// let text = to_bytes(&document, Format::Obj, &WriteOptions::default())?;
+/// assert!(String::from_utf8(text)?.contains("f 1 2 3"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn to_bytes(
+    document: &Document,
+    format: Format,
+    options: &WriteOptions,
+) -> Result<Vec<u8>, Fault> {
+    check_frames(document)?;
+    let frames = frames(document);
+    let moving = !document.frames.is_empty();
+    let single = || match frames[..] {
+        [positions] => Ok(positions),
+        _ => Err(Fault::unsupported(
+            format!(
+                "{} frames in one .{} file",
+                frames.len(),
+                format.extension()
+            ),
+            "choose one frame, or a format that holds all of them, such as .npz",
+        )),
+    };
+    match format {
+        Format::Glb => gltf::to_glb(document),
+        Format::Gltf => Err(Fault::unsupported(
+            "glTF as JSON in one file",
+            "its numbers are in a file beside it: choose .glb",
+        )),
+        Format::Obj => Ok(ObjWriter::new(document, !moving).to_bytes(single()?)),
+        Format::Ply => Ok(PlyWriter::new(document, options.ply, !moving).to_bytes(single()?)),
+        Format::Npz => npz::write(document),
+        Format::Pc2 => point_cache::write_pc2(&frames),
+        Format::Mdd => point_cache::write_mdd(&frames, document.frames_per_second),
+    }
+}
+
+/// Fails when a frame has other points than the rest mesh.
+fn check_frames(document: &Document) -> Result<(), Fault> {
+    let vertex_count = document.mesh.vertex_count();
+    let mut frames = document.frames.iter();
+    match frames.find(|frame| frame.positions.len() != vertex_count) {
+        None => Ok(()),
+        Some(frame) => Err(Fault::malformed(
+            format!("frame {}", frame.name),
+            format!("{vertex_count} positions"),
+            frame.positions.len().to_string(),
+        )),
+    }
+}
+
+/// The frames of a document, or its rest mesh as the only one.
+fn frames(document: &Document) -> Vec<&[DVec3]> {
+    match document.frames.as_slice() {
+        [] => vec![document.mesh.positions()],
+        frames => frames.iter().map(|f| f.positions.as_slice()).collect(),
+    }
+}
+
 impl Transaction {
     /// Adds a document as the format that the file's name asks for, and returns the names of its files.
     ///
@@ -245,40 +316,23 @@ impl Transaction {
         document: &Document,
         options: &WriteOptions,
     ) -> Result<Vec<PathBuf>, IoError> {
-        let vertex_count = document.mesh.vertex_count();
-        if let Some(frame) = document
-            .frames
-            .iter()
-            .find(|f| f.positions.len() != vertex_count)
-        {
-            let expected = format!("{vertex_count} positions");
-            let element = format!("frame {}", frame.name);
-            let found = frame.positions.len().to_string();
-            return Err(Fault::malformed(element, expected, found).in_file(path));
-        }
+        check_frames(document).map_err(|fault| fault.in_file(path))?;
         let format = Format::of(path)?;
         let moving = !document.frames.is_empty();
-        let frames = || -> Vec<&[DVec3]> {
-            match document.frames.as_slice() {
-                [] => vec![document.mesh.positions()],
-                frames => frames.iter().map(|f| f.positions.as_slice()).collect(),
-            }
-        };
-        let one = match format {
-            Format::Glb | Format::Gltf => return gltf::add(self, path, document),
+        match format {
+            Format::Gltf => return gltf::add_with_buffer(self, path, document),
             Format::Obj => {
                 let writer = ObjWriter::new(document, !moving);
-                return self.add_numbered(path, &frames(), |p| writer.to_bytes(p));
+                return self.add_numbered(path, &frames(document), |p| writer.to_bytes(p));
             }
             Format::Ply => {
                 let writer = PlyWriter::new(document, options.ply, !moving);
-                return self.add_numbered(path, &frames(), |p| writer.to_bytes(p));
+                return self.add_numbered(path, &frames(document), |p| writer.to_bytes(p));
             }
-            Format::Npz => npz::write(document),
-            Format::Pc2 => point_cache::write_pc2(&frames()),
-            Format::Mdd => point_cache::write_mdd(&frames(), document.frames_per_second),
-        };
-        self.add(path, &one.map_err(|fault| fault.in_file(path))?)?;
+            Format::Glb | Format::Npz | Format::Pc2 | Format::Mdd => {}
+        }
+        let bytes = to_bytes(document, format, options).map_err(|fault| fault.in_file(path))?;
+        self.add(path, &bytes)?;
         Ok(vec![path.to_owned()])
     }
 

@@ -67,12 +67,12 @@ pub use dermis::document::{
     Frame, Image, LevelFacts, Materials, PartBounds, SkinRecord, SubdivideOptions, Subdivided,
 };
 pub use error::{Fault, InputError, IoError};
-pub use files::{Transaction, abandon_writes, read_file, write_file};
-pub use format::{WriteOptions, read, read_bytes, read_points, write};
+pub use files::{Transaction, abandon_writes, on_read, read_file, write_file};
+pub use format::{WriteOptions, read, read_bytes, read_points, to_bytes, write};
 pub use format_table::{Content, Format, FrameStorage};
 pub use placement::{Placement, placed};
 pub use ply::PlyEncoding;
-pub use sequence::{SequenceOptions, natural_order, read_inputs};
+pub use sequence::{SequenceOptions, expand_inputs, natural_order, read_inputs};
 
 /// Compiles and runs the Rust examples of the guide to the run-time.
 #[cfg(doctest)]

@@ -6,6 +6,7 @@
 
 mod animation;
 mod bone_guess;
+mod bones;
 mod bounds_record;
 mod clips;
 mod clips_by_name;
@@ -40,6 +41,7 @@ use crate::{Skin, TriMesh};
 
 pub use animation::{AnimationOptions, AssembledAnimation, NamedMotion, assemble_animation};
 pub use bone_guess::guess_bones;
+pub use bones::BoneSummary;
 pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
 pub use clips::{Pace, PlayedClip, SampleTimes, sampling_rate};
 pub use clips_by_name::{ClipsError, MatchedClips, SameName, free_name};

@@ -3,6 +3,7 @@
 mod legal_poses;
 mod limit_excess;
 mod limits;
+mod motion;
 mod moved;
 mod statistics;
 
@@ -12,4 +13,5 @@ pub(crate) use legal_poses::sample_turn;
 pub use limit_excess::LimitExcess;
 pub(crate) use limits::rotation_and_scales;
 pub use limits::{JointLimits, TurnLimits, free_joints};
+pub use motion::{JointMotion, nearest_axis};
 pub use statistics::{Hinge, JointStatistics, joint_statistics};

@@ -65,7 +65,7 @@ pub struct Hinge {
 /// The largest distance of a rotation vector from a hinge's axis, as a share of the largest rotation vector.
 pub(super) const HINGE_TOLERANCE: f64 = 0.05;
 /// A joint that turns less than this, in radians, counts as still: rounding to single precision can cause as much.
-const STILL_RAD: f64 = 1e-4;
+pub(super) const STILL_RAD: f64 = 1e-4;
 
 /// Mean squares of scales this near to 1 count as those of a joint that only turns.
 const RIGID: f64 = 1e-5;

@@ -6,16 +6,22 @@ use anyhow::anyhow;
 use dermis::document::{ClipsError, MatchedClips, SameName};
 use dermis_io::WriteOptions;
 
-use super::{legal, output_format, skin_of};
+use super::{check_contents, legal, skin_of};
 use crate::Outcome;
 use crate::args::BakeClipsArgs;
+use crate::output_file::OutputFile;
+use crate::overwrite;
 use crate::talk::{Talk, plural};
 
 /// Most names in one remark.
 const MOST_NAMES: usize = 6;
 
 pub(crate) fn run(args: &BakeClipsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    output_format(&args.output, super::SKIN_FILE, "clips with their skin are")?;
+    let output = OutputFile::new(&args.output, args.stream)?;
+    let what = "clips with their skin are";
+    check_contents(output.path(), output.format(), super::SKIN_FILE, what)?;
+    let inputs = args.clips.iter().chain([&args.skin]);
+    overwrite::check(output.file(), inputs, talk)?;
     let mut document = dermis_io::read(&args.skin)?;
     talk.remark_notes(&document);
     skin_of(&document)?;
@@ -47,14 +53,14 @@ pub(crate) fn run(args: &BakeClipsArgs, talk: &Talk) -> anyhow::Result<Outcome> 
             "note: the spheres of the file held its old clips only and are left out; dermis bounds makes new ones",
         );
     }
-    dermis_io::write(&args.output, &document, &WriteOptions::default())?;
+    let files = output.write(&document, &WriteOptions::default())?;
     let quoted: Vec<String> = added.iter().map(|name| format!("'{name}'")).collect();
     talk.remark(format!(
-        "added {}: {}; wrote {}",
+        "added {}: {}",
         plural(added.len(), "clip"),
-        quoted.join(", "),
-        args.output.display()
+        quoted.join(", ")
     ));
+    talk.remark_written(&files);
     Ok(Outcome::Done)
 }
 

@@ -19,8 +19,7 @@ use dermis::{BoneId, Pose, Skeleton, Skin, TriMesh, VertexProgram};
 use glam::DVec3;
 use serde::Serialize;
 
-use super::info::format_bytes;
-use crate::talk::{Talk, plural};
+use crate::talk::{Talk, format_bytes, plural};
 
 /// What was measured; the JSON form is this, field by field.
 #[derive(Debug, Serialize)]

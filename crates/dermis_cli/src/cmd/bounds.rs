@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::{legal, skin_of};
 use crate::Outcome;
 use crate::matching::read_upright;
+use crate::overwrite;
 use crate::pose_args::{BoundsArgs, Crowd};
 use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
@@ -52,6 +53,8 @@ struct Seen {
 
 pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     check(args)?;
+    let inputs = std::iter::once(&args.skin).chain(&args.limits);
+    overwrite::check(&args.output, inputs, talk)?;
     let mut document = read_upright(&args.skin, &args.up, talk)?;
     if args.output.is_some() && document.skin.is_some() {
         // Poses of frames will be played as a clip, with what lies between them.
@@ -99,7 +102,7 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             kept.limits.clone_from(&limits);
         }
         legal::write(&document, output, talk)?;
-        talk.remark(format!("wrote {}", output.display()));
+        talk.remark_written(&[output]);
     }
     talk.clear();
     let text = match args.json {

@@ -13,10 +13,18 @@ use crate::Outcome;
 use crate::args::CompareArgs;
 use crate::examples::{Prepared, parse_split, prepare_examples};
 use crate::option_flags::{GivenOption, and, has_option, methods_with};
+use crate::overwrite;
 use crate::report;
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    let saved = args.save.iter().flat_map(|folder| skins_in(folder));
+    let saved: Vec<PathBuf> = saved.collect();
+    overwrite::check(
+        saved.iter().chain(&args.report),
+        args.examples.files(),
+        talk,
+    )?;
     if let Some(bone_count) = args.decompose {
         return compare_decompositions::run(args, bone_count, talk);
     }
@@ -35,7 +43,7 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             target.set(method, set)?;
         }
     }
-    let split = parse_split(&args.examples.hold_out, set)?;
+    let split = parse_split(&args.examples.hold_out, set, talk)?;
     if set
         .folds(&split)?
         .iter()
@@ -78,7 +86,7 @@ pub(crate) fn run(args: &CompareArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     talk.clear();
     report::print(&report, args.json)?;
     for path in &written {
-        talk.remark(format!("wrote {}", path.display()));
+        talk.remark_written(&[path]);
     }
     match failed {
         Some(reason) => bail!("no method could be fitted: {reason}"),
@@ -148,6 +156,18 @@ fn refuse_flags_without_their_method(args: &CompareArgs) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Files of a folder that may be skins which `--save` wrote before: they are named after methods.
+fn skins_in(folder: &Path) -> Vec<PathBuf> {
+    let is_skin = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let mut methods = Method::all(1).into_iter();
+        name.is_some_and(|name| methods.any(|method| name.starts_with(method.key())))
+    };
+    let mut files = dermis_io::expand_inputs(&[folder.join("*.glb")]).unwrap_or_default();
+    files.retain(is_skin);
+    files
 }
 
 /// Adds every skin that there is to the files to write. One that its format cannot hold does not keep the others back.

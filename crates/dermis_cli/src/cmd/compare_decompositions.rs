@@ -23,7 +23,7 @@ pub(super) fn run(args: &CompareArgs, bone_count: usize, talk: &Talk) -> anyhow:
     };
     let inputs = &args.examples;
     let motion = MotionOptions {
-        inputs: inputs.sequence.options(),
+        inputs: inputs.sequence.options(talk),
         frames_per_second: inputs.fps,
         may_be_poses: false,
     };
@@ -49,7 +49,7 @@ pub(super) fn run(args: &CompareArgs, bone_count: usize, talk: &Talk) -> anyhow:
     talk.clear();
     report::print(&report, args.json)?;
     if let Some(path) = page {
-        talk.remark(format!("wrote {}", path.display()));
+        talk.remark_written(&[path]);
     }
     match failed {
         Some(reason) => bail!("the animation could not be decomposed: {reason}"),

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use dermis::document::clip_of;
-use dermis_io::{Document, Format, Frame, FrameStorage, PlyEncoding, WriteOptions};
+use dermis_io::{Document, Frame, FrameStorage, PlyEncoding, WriteOptions};
 
 use super::{check_faces, choose_clip, motion_rate};
 use crate::Outcome;
@@ -10,16 +10,28 @@ use crate::args::{ConvertArgs, Ply};
 use crate::hints::Explained;
 use crate::input_args::MatchArgs;
 use crate::matching::read_inputs;
+use crate::output_file::OutputFile;
+use crate::overwrite;
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    let Some((output, inputs @ [_, ..])) = args.paths.split_last() else {
-        bail!("expected one or more inputs and then the file to write, found only one name");
+    let (output, inputs) = match (&args.output, args.paths.split_last()) {
+        (Some(output), _) => (output, &args.paths[..]),
+        (None, Some((output, inputs @ [_, ..]))) => (output, inputs),
+        (None, _) => {
+            bail!("expected one or more inputs and then the file to write, found only one name")
+        }
     };
     // An unknown ending is refused before anything is read.
-    let format = Format::of(output)?;
+    let output = &OutputFile::new(output, args.stream)?;
+    let format = output.format();
+    overwrite::check(
+        output.file(),
+        inputs.iter().chain(args.sequence.files()),
+        talk,
+    )?;
     let mut document = read_inputs(inputs, &args.sequence, talk)?;
-    check_faces(&document, output)?;
+    check_faces(&document, output.path())?;
     document.frames_per_second = args.fps.or(document.frames_per_second);
     let is_skin_or_frames = format.frames() == FrameStorage::MorphTargets;
     if is_skin_or_frames && args.clip.is_none() {
@@ -40,7 +52,7 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             Ply::Ascii => PlyEncoding::Ascii,
         },
     };
-    let files = dermis_io::write(output, &document, &options)?;
+    let files = output.write(&document, &options)?;
     talk.remark_written(&files);
     Ok(Outcome::Done)
 }

@@ -20,6 +20,7 @@ use super::{SKIN_FILE, output_format};
 use crate::Outcome;
 use crate::args::{DecomposeArgs, QualityArg};
 use crate::hints::Explained;
+use crate::overwrite;
 use crate::report;
 use crate::talk::{Talk, plural};
 
@@ -72,6 +73,9 @@ fn key_tolerance(share: f64, e_rms: f64) -> f64 {
 
 pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     output_format(&args.output, SKIN_FILE, "a decomposition is")?;
+    let outputs = std::iter::once(&args.output).chain(&args.report);
+    let beside = args.sequence.files().chain(&args.keep);
+    overwrite::check(outputs, args.inputs.iter().chain(beside), talk)?;
     let options = options(args)?;
     options.check()?;
     match args.checkpoint {
@@ -82,7 +86,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         check_place(path)?;
     }
     let motion = MotionOptions {
-        inputs: args.sequence.options(),
+        inputs: args.sequence.options(talk),
         frames_per_second: args.fps,
         // The rig of --keep has the motion.
         may_be_poses: args.keep.is_none(),
@@ -182,7 +186,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     report::print(&report, args.json)?;
     talk.remark_written(&skin_files);
     if let Some((path, _)) = page {
-        talk.remark(format!("wrote {}", path.display()));
+        talk.remark_written(&[path]);
     }
     if was_stopped {
         let joined = match args.hierarchy && job.found.unjoined_e_rms.is_none() {

@@ -25,7 +25,7 @@ pub(super) fn onto_rig(
     let matching = &args.sequence.matching;
     let document = read_beside(path, &matching.up, talk)?;
     let meshes = args.inputs.first().map_or(path, |input| input);
-    let rig = document.rig_of(animation, meshes, &matching.options());
+    let rig = document.rig_of(animation, meshes, &matching.options(talk));
     let (skin, note) = rig.explained(matching)?;
     talk.remark_all(&note);
     let helpers = args.bones.unwrap_or(0);

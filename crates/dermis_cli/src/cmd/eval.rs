@@ -13,12 +13,15 @@ use crate::args::EvalArgs;
 use crate::hints::Explained;
 use crate::input_args::MatchArgs;
 use crate::matching::read_upright;
+use crate::output_file::OutputFile;
+use crate::overwrite;
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    Format::of(&args.output)?;
+    let output = OutputFile::new(&args.output, args.stream)?;
+    overwrite::check(output.file(), [&args.skin], talk)?;
     let document = read_upright(&args.skin, &args.up, talk)?;
-    check_faces(&document, &args.output)?;
+    check_faces(&document, output.path())?;
     let skin = skin_of(&document)?;
     let named = named_poses(args, &document, skin)?;
     let mut frames = Vec::with_capacity(named.len());
@@ -32,18 +35,15 @@ pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         });
     }
     let poses = named.into_iter().map(|(_, pose)| pose).collect();
-    let result = result_document(args, &document, frames, poses)?;
+    let result = result_document(args, &document, output.format(), frames, poses)?;
     talk.check_stopped()?;
-    let files = dermis_io::write(&args.output, &result, &WriteOptions::default())?;
+    let files = output.write(&result, &WriteOptions::default())?;
     talk.remark(format!(
-        "evaluated {} vertices in {}; wrote {}",
+        "evaluated {} vertices in {}",
         result.mesh.vertex_count(),
-        plural(result.frames.len(), "pose"),
-        match &files[..] {
-            [file] => file.display().to_string(),
-            files => format!("{} files like {}", files.len(), files[0].display()),
-        }
+        plural(result.frames.len(), "pose")
     ));
+    talk.remark_written(&files);
     Ok(Outcome::Done)
 }
 
@@ -98,10 +98,10 @@ fn frame_rate(args: &EvalArgs, document: &Document) -> Option<f64> {
 fn result_document(
     args: &EvalArgs,
     document: &Document,
+    format: Format,
     frames: Vec<Frame>,
     frame_poses: Vec<Pose>,
 ) -> anyhow::Result<Document> {
-    let format = Format::of(&args.output)?;
     let mut result = Document {
         path: document.path.clone(),
         frames,

@@ -12,17 +12,20 @@ use crate::Outcome;
 use crate::args::{FitArgs, Up};
 use crate::examples::{Prepared, parse_split, prepare_examples};
 use crate::method_args::TargetError;
+use crate::overwrite;
 use crate::plan::{Plan, Resolved};
 use crate::report::{self, short};
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     output_format(&args.output, SKIN_FILE, "a skin is")?;
+    let outputs = std::iter::once(&args.output).chain(&args.report);
+    overwrite::check(outputs, args.examples.files(), talk)?;
     let plan = Plan::new(&args.method)?;
     let prepared = prepare_examples(&args.examples, talk)?;
     super::check_faces(&prepared.look, &args.output)?;
     let set = &prepared.set;
-    let split = parse_split(&args.examples.hold_out, set)?;
+    let split = parse_split(&args.examples.hold_out, set, talk)?;
     let plain_exact = plan.plain_exact;
     let choice = match plan.resolve(&prepared)? {
         Resolved::One(method) => Chosen::Asked(method),
@@ -38,6 +41,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         up: args.up,
         command: report::command_line(),
     };
+    talk.say_more(|| format!("method {}", job.method().key()));
     let fitted = job.fit(talk)?;
     let engine = engine_report(set, &fitted, plain_exact, talk)?;
     let report = report::fit_report(&job, &fitted, &engine);
@@ -61,7 +65,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     report::print(&report, args.json)?;
     talk.remark_written(&skin_files);
     if let Some(path) = &args.report {
-        talk.remark(format!("wrote {}", path.display()));
+        talk.remark_written(&[path]);
     }
     let target = check_target(&job, &fitted, args.method.target_error, talk);
     let tolerance = check_tolerance(&fitted, args.max_error, talk);

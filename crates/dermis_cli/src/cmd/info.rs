@@ -9,9 +9,10 @@ use dermis::mesh::Topology;
 use dermis_io::{Document, SkinRecord};
 use serde::Serialize;
 
+use super::info_bones::{BoneInfo, print_bones};
 use crate::Outcome;
 use crate::args::InfoArgs;
-use crate::talk::{Talk, plural};
+use crate::talk::{Talk, format_bytes, plural};
 
 /// Everything that is said about a file; the JSON form is this, field by field.
 #[derive(Debug, Serialize)]
@@ -32,6 +33,9 @@ struct Info {
     uv_sets: usize,
     skins: Vec<usize>,
     bones: usize,
+    /// With `--bones`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bone_list: Option<Vec<BoneInfo>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     influences: Option<Influences>,
     morph_targets: Vec<usize>,
@@ -93,7 +97,13 @@ pub(crate) fn run(args: &InfoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             true => dermis_io::read_points(file)?,
             false => dermis_io::read(file)?,
         };
-        infos.push(describe(&document));
+        let mut info = describe(&document);
+        if args.bones {
+            let bones = document.bone_summaries();
+            let bones = bones.with_context(|| file.display().to_string())?;
+            info.bone_list = Some(BoneInfo::of(&bones));
+        }
+        infos.push(info);
         talk.check_stopped()?;
     }
     let mut out = std::io::stdout().lock();
@@ -148,6 +158,7 @@ fn describe(document: &Document) -> Info {
             .unwrap_or(0),
         skins: document.facts.joints_of_skin.clone(),
         bones: bones.map_or(0, dermis::Skeleton::bone_count),
+        bone_list: None,
         influences: document.skin.as_ref().map(influences),
         morph_targets: document.facts.morph_targets_of_mesh.clone(),
         drivers: (document
@@ -370,7 +381,10 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
     for problem in &info.problems {
         row("problem", problem.clone())?;
     }
-    Ok(())
+    match &info.bone_list {
+        Some(bones) => print_bones(out, bones),
+        None => Ok(()),
+    }
 }
 
 /// What a file says about the error of its skin, or of the stand-in that stock engines show.
@@ -393,13 +407,5 @@ fn recorded_error(training: Option<&Measures>, held_out: Option<&Measures>) -> S
         (Some(fitted), None) => format!("{fitted}, none held out"),
         (None, Some(held_out)) => format!("E_RMS {held_out}"),
         (None, None) => "error not recorded".to_owned(),
-    }
-}
-
-pub(super) fn format_bytes(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
     }
 }

@@ -14,10 +14,12 @@ pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod fit;
 pub(crate) mod info;
+mod info_bones;
 mod legal;
 pub(crate) mod pose;
 pub(crate) mod psd;
 pub(crate) mod rig;
+pub(crate) mod shell;
 pub(crate) mod stats;
 pub(crate) mod subdivide;
 pub(crate) mod transform;
@@ -30,6 +32,7 @@ use dermis_io::{Content, Document, Format};
 
 use crate::hints::Explained;
 use crate::input_args::MatchArgs;
+use crate::output_file::is_stdout;
 use crate::talk::Talk;
 
 /// The skin of a file, or a sentence that says what the file has instead.
@@ -75,7 +78,21 @@ pub(crate) fn output_format(
     contents: &[Content],
     what: &str,
 ) -> anyhow::Result<Format> {
+    if is_stdout(output) {
+        bail!("-o -: standard output is for what this command prints: name a file");
+    }
     let format = Format::of(output)?;
+    check_contents(output, format, contents, what)?;
+    Ok(format)
+}
+
+/// Refuses a format that cannot hold what it must.
+fn check_contents(
+    output: &Path,
+    format: Format,
+    contents: &[Content],
+    what: &str,
+) -> anyhow::Result<()> {
     if !contents.iter().all(|&content| format.holds(content)) {
         bail!(
             "{}: {what} written as {}",
@@ -83,7 +100,7 @@ pub(crate) fn output_format(
             Format::writers_of(contents)
         );
     }
-    Ok(format)
+    Ok(())
 }
 
 /// Says what a format has no place for of a document that is about to be written.

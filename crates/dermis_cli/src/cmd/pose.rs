@@ -15,6 +15,7 @@ use crate::Outcome;
 use crate::args::{Joints, PoseArgs};
 use crate::hints::Explained;
 use crate::matching::{read_beside, read_inputs};
+use crate::overwrite;
 use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
 
@@ -22,6 +23,8 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     if let Some(output) = &args.output {
         output_format(output, &[Content::Skin], "poses are")?;
     }
+    let inputs = args.to.iter().chain([&args.skin]);
+    overwrite::check(&args.output, inputs.chain(args.sequence.files()), talk)?;
     let document = read_beside(&args.skin, &args.sequence.matching.up, talk)?;
     if let Some(output) = &args.output {
         check_faces(&document, output)?;
@@ -60,7 +63,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
     if let Some(output) = &args.output {
-        talk.remark(format!("wrote {}", output.display()));
+        talk.remark_written(&[output]);
     }
     let worst = 100.0 * overall(&found) / diagonal;
     Ok(match args.max_error {
@@ -114,7 +117,12 @@ fn targets(
         rest: &args.skin,
         is_own_rest: false,
     };
-    let matched = match_frames(&skin.rest_meshes(), &mut frames, pair, &matching.options());
+    let matched = match_frames(
+        &skin.rest_meshes(),
+        &mut frames,
+        pair,
+        &matching.options(talk),
+    );
     talk.remark_all(&matched.explained(matching)?);
     Ok((frames, rate))
 }

@@ -15,11 +15,14 @@ use crate::Outcome;
 use crate::args::RigArgs;
 use crate::hints::Explained;
 use crate::matching::{read_beside, read_inputs};
+use crate::overwrite;
 use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let format = output_format(&args.output, &[Content::Skin], "rigged meshes are")?;
+    let beside = args.sequence.files().chain(&args.skeleton);
+    overwrite::check([&args.output], args.inputs.iter().chain(beside), talk)?;
     let options = BoneOptions {
         blend_rounds: args.blend_rounds,
         space_rounds: args.space_rounds,
@@ -36,7 +39,7 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let guess = match (&args.skeleton, args.bones) {
         (Some(path), _) => {
             let rig = read_beside(path, &matching.up, talk)?;
-            let guess = guess_bones(&rig, &document, &matching.options());
+            let guess = guess_bones(&rig, &document, &matching.options(talk));
             let (guess, note) = guess.explained(matching)?;
             talk.remark_all(&note);
             guess
@@ -60,7 +63,7 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         false => table(&found),
     };
     writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
-    talk.remark(format!("wrote {}", args.output.display()));
+    talk.remark_written(&[&args.output]);
     Ok(Outcome::Done)
 }
 

@@ -14,6 +14,7 @@ use dermis_io::{Document, SkinRecord};
 use super::{choose_clip, legal, skin_of};
 use crate::Outcome;
 use crate::matching::read_upright;
+use crate::overwrite;
 use crate::pose_args::StatsArgs;
 use crate::report::NameColumn;
 use crate::talk::{Talk, plural};
@@ -36,6 +37,8 @@ struct Joint {
 
 pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     legal::check_output(args.output.as_deref())?;
+    let inputs = std::iter::once(&args.skin).chain(&args.limits);
+    overwrite::check(&args.output, inputs, talk)?;
     let mut document = read_upright(&args.skin, &args.up, talk)?;
     let skin = skin_of(&document)?.clone();
     let clips = chosen_clips(args, &document, &skin)?;
@@ -65,7 +68,7 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         record.joints = known.joints.into_iter().map(|j| j.statistics).collect();
         record.limits = known.limits;
         legal::write(&document, output, talk)?;
-        talk.remark(format!("wrote {}", output.display()));
+        talk.remark_written(&[output]);
     }
     writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
     Ok(Outcome::Done)

@@ -14,9 +14,10 @@ use dermis_io::{
 };
 use serde::Serialize;
 
-use super::legal;
+use super::{legal, output_format};
 use crate::Outcome;
 use crate::matching::read_upright;
+use crate::overwrite;
 use crate::subdivide_args::{CornersName, SchemeName, SubdivideArgs, UvName};
 use crate::talk::{Talk, plural};
 
@@ -42,8 +43,9 @@ struct Report {
 }
 
 pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    let format = Format::of(&args.output)?;
+    let format = output_format(&args.output, &[], "a subdivided model is")?;
     let options = checked(args)?;
+    overwrite::check([&args.output], [&args.input], talk)?;
     let is_played = format.holds(Content::Clips);
     if args.plain_exact && !is_played {
         bail!(
@@ -92,7 +94,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     };
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}").context("standard output cannot be written")?;
-    talk.remark(format!("wrote {}", args.output.display()));
+    talk.remark_written(&[&args.output]);
     Ok(Outcome::Done)
 }
 

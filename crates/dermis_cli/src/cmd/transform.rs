@@ -2,15 +2,19 @@
 
 use anyhow::{Context, bail};
 use dermis::rig::Similarity;
-use dermis_io::{Document, Format, FrameStorage, WriteOptions};
+use dermis_io::{Document, FrameStorage, WriteOptions};
 use glam::{DQuat, DVec3};
 
 use crate::Outcome;
+use crate::output_file::OutputFile;
+use crate::overwrite;
 use crate::pose_args::TransformArgs;
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &TransformArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    let format = Format::of(&args.output)?;
+    let output = OutputFile::new(&args.output, args.stream)?;
+    let format = output.format();
+    overwrite::check(output.file(), [&args.input], talk)?;
     if args.scale.is_nan() || args.scale <= 0.0 || args.scale.is_infinite() {
         bail!("--scale: expected a number above 0, found {}", args.scale);
     }
@@ -32,8 +36,8 @@ pub(crate) fn run(args: &TransformArgs, talk: &Talk) -> anyhow::Result<Outcome> 
         super::legal::frames_to_clip(&mut moved, talk)?;
     }
     talk.check_stopped()?;
-    dermis_io::write(&args.output, &moved, &WriteOptions::default())?;
-    talk.remark(format!("wrote {}", args.output.display()));
+    let files = output.write(&moved, &WriteOptions::default())?;
+    talk.remark_written(&files);
     Ok(Outcome::Done)
 }
 

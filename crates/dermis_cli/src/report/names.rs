@@ -12,26 +12,31 @@ pub(crate) struct NameColumn {
 impl NameColumn {
     /// As wide as the longest of its names, the one at its head included.
     pub(crate) fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::within(names, MOST)
+    }
+
+    /// As wide as the longest of its names, and at most so many letters.
+    pub(crate) fn within<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> Self {
         let lengths = names.into_iter().map(|name| name.chars().count());
         Self {
-            width: lengths.max().unwrap_or(0).min(MOST),
+            width: lengths.max().unwrap_or(0).min(most),
         }
     }
 
     /// The name, cut where it is too long, and blanks up to the next column.
     pub(crate) fn cell(self, name: &str) -> String {
-        format!("{:<width$}", shortened(name), width = self.width + 2)
+        format!("{:<1$}", shortened(name, self.width), self.width + 2)
     }
 }
 
 /// The beginning and the end of a name that is longer than a column may be: both tell names apart.
-fn shortened(name: &str) -> String {
+fn shortened(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= MOST {
+    if letters.len() <= most {
         return name.to_owned();
     }
-    let before = MOST / 2;
-    let after = MOST - before - 1;
+    let before = most / 2;
+    let after = most.saturating_sub(before + 1);
     let text = |letters: &[char]| letters.iter().collect::<String>();
     let end = text(&letters[letters.len() - after..]);
     format!("{}…{end}", text(&letters[..before]))

@@ -1,7 +1,9 @@
 //! User stories, told with the real binary. One binary, a module per subject: it links once.
 
+mod at_home_in_a_shell;
 mod bad_input_gets_one_sentence;
 mod bench_times_a_skin;
+mod bones_of_a_file;
 mod bound_a_crowd;
 mod clips_of_a_fit;
 mod common;
@@ -17,11 +19,14 @@ mod files_stay_whole;
 mod fit_a_known_rig;
 mod fit_with_any_method;
 mod glb_plays_elsewhere;
+mod guides_run;
 mod info_says_what_is_there;
 mod input_that_cannot_be_right;
 mod numbers_have_limits;
+mod outputs_and_inputs;
 mod proxy_bones;
 mod psd_check;
+mod psd_edits;
 mod rig_from_meshes_alone;
 mod same_on_any_threads;
 mod sculpt_a_face;

@@ -6,6 +6,6 @@ mod plain;
 mod staging;
 mod transaction;
 
-pub use plain::read_file;
+pub use plain::{on_read, read_file};
 pub use staging::abandon_writes;
 pub use transaction::{Transaction, write_file};

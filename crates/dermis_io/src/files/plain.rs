@@ -3,6 +3,19 @@
 use std::fs::FileType;
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
+
+type Listener = Box<dyn Fn(&Path, u64) + Send + Sync>;
+
+static LISTENER: OnceLock<Listener> = OnceLock::new();
+
+/// Tells a program every file that is read from now on, with its size in bytes; also those that files name, such as
+/// buffers and pictures.
+///
+/// Only the first listener of a process counts. It may be called from several threads at once.
+pub fn on_read(listener: impl Fn(&Path, u64) + Send + Sync + 'static) {
+    let _ = LISTENER.set(Box::new(listener));
+}
 
 /// Reads a whole plain file, or a link to one, and refuses anything else.
 ///
@@ -18,7 +31,11 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
         let reason = format!("expected a file, found {}", name_of(kind));
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    std::fs::read(path)
+    let bytes = std::fs::read(path)?;
+    if let Some(listener) = LISTENER.get() {
+        listener(path, bytes.len() as u64);
+    }
+    Ok(bytes)
 }
 
 fn name_of(kind: FileType) -> &'static str {

@@ -7,5 +7,5 @@ mod uri;
 mod write;
 
 pub use read::read;
-pub(crate) use write::add;
+pub(crate) use write::add_with_buffer;
 pub use write::to_glb;

@@ -123,6 +123,13 @@ impl Project {
         changed.unsaved.push((shape, found.shape.clone()));
         // What cannot be solved is not kept.
         let built = changed.build()?;
+        let (verb, preposition) = match plan.replaced {
+            Some(_) => ("replaced", "of"),
+            None => ("added", "to"),
+        };
+        let layer = plan.layer_name(self);
+        let edit = format!("{verb} {} {preposition} layer {layer}", plan.name);
+        changed.edits.push(edit);
         let added = AddedShape {
             name: plan.name.clone(),
             layer: plan.layer_name(self).to_owned(),

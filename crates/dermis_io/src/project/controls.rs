@@ -176,7 +176,7 @@ fn check_characters(name: &str, more: &str) -> Result<(), ProjectFault> {
     }
 }
 
-fn find_bone(name: &str, skin: &Skin) -> Result<BoneId, ProjectFault> {
+pub(super) fn find_bone(name: &str, skin: &Skin) -> Result<BoneId, ProjectFault> {
     let posed = skin.posed_bone_count();
     let name = name.to_owned();
     match skin.skeleton.find(&name) {

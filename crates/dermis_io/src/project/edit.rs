@@ -8,7 +8,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Val
 use super::controls::NamedControl;
 use super::error::ProjectFault;
 use super::pose::{self, Coordinates};
-use super::{Project, all_sculpts};
+use super::{Project, all_sculpts, folder_beside};
 
 /// Which layer a sculpt goes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +115,27 @@ pub(super) fn with_layer(
     Ok(text.to_string())
 }
 
+/// The project's text without a sculpt of a layer, by their numbers.
+pub(super) fn without_sculpt(
+    project: &Project,
+    layer: usize,
+    sculpt: usize,
+) -> Result<String, ProjectFault> {
+    let mut text = editable(project);
+    let layers = tables(text.as_table_mut(), "layer")?;
+    let layer = layers.get_mut(layer);
+    let layer = layer.expect("the text has the layers that were read from it");
+    tables(layer, "sculpt")?.remove(sculpt);
+    Ok(text.to_string())
+}
+
+/// The project's text without a layer, by its number.
+pub(super) fn without_layer(project: &Project, layer: usize) -> Result<String, ProjectFault> {
+    let mut text = editable(project);
+    tables(text.as_table_mut(), "layer")?.remove(layer);
+    Ok(text.to_string())
+}
+
 fn editable(project: &Project) -> DocumentMut {
     project.text.parse().expect("the text was read as TOML")
 }
@@ -185,22 +206,14 @@ fn number(x: f64) -> Value {
 
 /// Where a new shape goes: a folder beside the project, under the sculpt's name. `others` are new, too.
 pub(super) fn shape_path(project: &Project, name: &str, others: &[PathBuf]) -> PathBuf {
-    let stem = project
-        .path
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let folder = match stem.ends_with(".psd") {
-        true => stem.into_owned(),
-        false => format!("{stem}.psd"),
-    };
+    let folder = folder_beside(&project.path, "");
     let safe: String = (name.chars())
         .map(|c| match c.is_alphanumeric() || "_-+.".contains(c) {
             true => c,
             false => '_',
         })
         .collect();
-    let path = |name: &str| PathBuf::from(&folder).join(format!("{name}.txt"));
+    let path = |name: &str| folder.join(format!("{name}.txt"));
     let is_taken = |name: &str| {
         let mut sculpts = all_sculpts(&project.layers);
         sculpts.any(|(_, sculpt)| sculpt.shape == path(name)) || others.contains(&path(name))

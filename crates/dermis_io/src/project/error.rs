@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dermis::fit::FitError;
-use dermis::skin::{PoseProblem, SkinError};
+use dermis::joint::JointMotion;
+use dermis::skin::{PoseProblem, ShownError, SkinError};
 
 use crate::IoError;
 
@@ -67,6 +68,9 @@ pub enum ProjectFault {
     /// A skin cannot be evaluated or made.
     #[error(transparent)]
     Skin(#[from] SkinError),
+    /// The motions of the base cannot be looked at.
+    #[error(transparent)]
+    Shown(#[from] ShownError),
     /// Something is missing, or is not what it must be.
     #[error("expected {expected}")]
     Expected {
@@ -143,6 +147,14 @@ pub enum ProjectFault {
     PlacedBone {
         /// Its name.
         name: String,
+    },
+    /// The axis that a bone turns about cannot be found.
+    #[error("{}", no_hinge(bone, seen.as_ref()))]
+    NoHinge {
+        /// Its name.
+        bone: String,
+        /// How it turns in the base's motions; `None` when there are none.
+        seen: Option<JointMotion>,
     },
     /// The base drives a morph target by itself.
     #[error("'{name}' is driven by the base itself: choose another name for the slider")]
@@ -376,6 +388,37 @@ pub enum ProjectFault {
     /// A project without shapes is no skin of its own.
     #[error("has no sculpts yet")]
     NoSculpts,
+    /// There is no sculpt of that name.
+    #[error("there is no sculpt '{name}'; there are {}", listed(known))]
+    NoSculpt {
+        /// The name that was given.
+        name: String,
+        /// The sculpts that there are.
+        known: Vec<String>,
+    },
+    /// There is no layer of that name.
+    #[error("there is no layer '{name}'; there are {}", listed(known))]
+    NoLayer {
+        /// The name that was given.
+        name: String,
+        /// The layers that there are.
+        known: Vec<String>,
+    },
+    /// No edit is remembered.
+    #[error("there is no edit to undo: {} has none", history.display())]
+    NothingToUndo {
+        /// The folder of edits.
+        history: PathBuf,
+    },
+    /// The text is not what the last edit left.
+    #[error(
+        "the text was changed after the last edit ({what}), and undoing that edit would take those changes back, too: \
+         keep a copy"
+    )]
+    ChangedSince {
+        /// What the edit did.
+        what: String,
+    },
 }
 
 impl ProjectFault {
@@ -467,6 +510,24 @@ impl fmt::Display for Place {
             write!(f, "{part}: ")?;
         }
         Ok(())
+    }
+}
+
+fn no_hinge(bone: &str, seen: Option<&JointMotion>) -> String {
+    match seen {
+        None => format!(
+            "the axis of bone {bone} cannot be found, because the base has no motion: give x, y or z"
+        ),
+        Some(JointMotion::Ball { spread_rad, .. }) => {
+            let [x, y, z] = spread_rad.to_array().map(|rad| rad.to_degrees().round());
+            format!(
+                "bone {bone} is no hinge in the motions of the base, where it turns by {x}° about x, {y}° about y and \
+                 {z}° about z: give the axis, or take swing, swing-twist or free"
+            )
+        }
+        Some(_) => format!(
+            "bone {bone} never turns in the motions of the base, so its axis cannot be found: give x, y or z"
+        ),
     }
 }
 

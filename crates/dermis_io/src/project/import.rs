@@ -87,12 +87,14 @@ impl Project {
             };
             return Err(Placed::from(fault).in_file(&file.path));
         }
-        let controls = taken.iter().map(|t| t.control.clone()).collect();
+        let controls: Vec<String> = taken.iter().map(|t| t.control.clone()).collect();
         let mut changed = self.clone();
         changed.add_taken(&layer, taken)?;
         // What cannot be solved is not kept.
         let built = changed.build()?;
         let moved = changed.moved_sculpts(&built);
+        let edit = format!("imported {} shapes as layer {layer}", controls.len());
+        changed.edits.push(edit);
         *self = changed;
         Ok(ImportedShapes {
             layer,

@@ -2,7 +2,7 @@
 //!
 //! `docs/guide/sculpt-poses.md` describes the file field by field. Reading is strict and says the line; edits go
 //! through the text, so comments and order stay. An edit is in memory until [`Project::save`] writes the text and
-//! the new shapes, all or none.
+//! the new shapes, all or none; [`undo_edit`] takes the last one back.
 //!
 //! ```
 //! use dermis_io::project::{NewControl, Project, SculptOptions};
@@ -37,10 +37,12 @@ mod controls;
 mod edit;
 mod error;
 mod falloff;
+mod history;
 mod import;
 mod new;
 mod pose;
 mod read;
+mod remove;
 mod shape_file;
 mod solve;
 mod sweep;
@@ -59,9 +61,11 @@ pub use add::{AddedShape, SculptOptions, SculptPlan};
 pub use check::ProjectWarning;
 pub use controls::NamedControl;
 pub use error::{Place, ProjectError, ProjectFault};
+pub use history::{UndoneEdit, undo_edit};
 pub use import::{ImportedShapes, SkippedShape};
-pub use new::{NewControl, NewReading};
+pub use new::{NewAxis, NewControl, NewReading};
 pub use pose::Coordinates;
+pub use remove::RemovedShapes;
 pub use solve::{MovedSculpt, SculptedDocument};
 pub use sweep::{Sweep, SweepCurve};
 
@@ -76,6 +80,10 @@ pub struct Project {
     layers: Vec<Layer>,
     /// Shapes that are not in their files yet, which the project names as these paths.
     unsaved: Vec<(PathBuf, Vec<Delta<DVec3>>)>,
+    /// The text that is in the file; none when there is no file yet.
+    saved: Option<String>,
+    /// What was done since, a sentence each.
+    edits: Vec<String>,
 }
 
 /// A layer of a project.
@@ -191,7 +199,7 @@ impl Project {
         Err(error::Placed::from(fault).in_file(path))
     }
 
-    /// Writes the new shapes and the project, all or none.
+    /// Writes the new shapes, the project, and what [`undo_edit`] needs, all or none.
     ///
     /// # Errors
     /// [`ProjectError::Io`]; nothing is changed then.
@@ -203,9 +211,14 @@ impl Project {
             let text = shape_file::to_text(shape, vertex_count);
             files.add(&self.beside(path), text.as_bytes())?;
         }
+        if let Some(before) = &self.saved {
+            history::add(&mut files, self, before)?;
+        }
         files.add(&self.path, self.text.as_bytes())?;
         files.commit()?;
         self.unsaved.clear();
+        self.edits.clear();
+        self.saved = Some(self.text.clone());
         Ok(())
     }
 
@@ -218,6 +231,13 @@ impl Project {
 /// The folder that a project's names start from; empty for the current one.
 fn folder_of(project: &Path) -> &Path {
     project.parent().unwrap_or(Path::new(""))
+}
+
+/// A folder beside a project: `arm.psd.toml` has `arm.psd` for its shapes and `arm.psd.history` for its edits.
+fn folder_beside(project: &Path, ending: &str) -> PathBuf {
+    let stem = project.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = stem.strip_suffix(".psd").unwrap_or(&stem);
+    PathBuf::from(format!("{stem}.psd{ending}"))
 }
 
 /// All sculpts, with their layers.

@@ -2,11 +2,18 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::controls::{check_name, letter_axis};
+use dermis::joint::{JointMotion, nearest_axis};
+use dermis::{BoneId, Skin};
+use glam::DVec3;
+
+use super::controls::{check_name, find_bone, letter_axis};
 use super::error::{Placed, ProjectError, ProjectFault};
 use super::text::VERSION;
 use super::{Project, folder_of};
 use crate::IoError;
+
+/// A hinge that is nearer to an axis of its bone than this, in radians (3°), is taken to be that axis.
+const ALONG_RAD: f64 = 0.0524;
 
 /// A control of a new project.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +33,8 @@ pub enum NewReading {
         bone: String,
         /// `hinge`, `swing`, `swing-twist` or `free`.
         turn: String,
-        /// `x`, `y`, `z`, `-x`, `-y` or `-z` of the bone at rest; none for `free`.
-        axis: Option<String>,
+        /// None for `free`.
+        axis: Option<NewAxis>,
     },
     /// A slider of the control's name.
     Slider {
@@ -36,8 +43,18 @@ pub enum NewReading {
     },
 }
 
+/// The axis of a joint's turn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NewAxis {
+    /// A direction in the frame of the bone at rest.
+    Direction(DVec3),
+    /// The one that the bone turns about in the motions of the base, which must be a hinge there.
+    Auto,
+}
+
 impl NewControl {
-    /// Reads `elbow=forearm:hinge:z`, `hips=Hips:free`, `load=slider` or `load=slider:0.5`.
+    /// Reads `elbow=forearm:hinge:z`, `elbow=forearm:hinge:auto`, `hips=Hips:free`, `load=slider` or
+    /// `load=slider:0.5`.
     ///
     /// # Errors
     /// [`ProjectFault`], which says what was expected.
@@ -49,10 +66,10 @@ impl NewControl {
         };
         let name = name.trim();
         check_name(name)?;
-        let joint = |bone: &[&str], turn: &str, axis: Option<&str>| NewReading::Joint {
+        let joint = |bone: &[&str], turn: &str, axis| NewReading::Joint {
             bone: bone.join(":"),
             turn: turn.to_owned(),
-            axis: axis.map(ToOwned::to_owned),
+            axis,
         };
         // Bones may have colons in their names, as in `mixamorig:Hips`: the turn is looked for from the end.
         let parts: Vec<&str> = what.split(':').map(str::trim).collect();
@@ -68,15 +85,17 @@ impl NewControl {
                 }
             },
             [bone @ .., "free"] if !bone.is_empty() => joint(bone, "free", None),
+            [bone @ .., "hinge", "auto"] if !bone.is_empty() => {
+                joint(bone, "hinge", Some(NewAxis::Auto))
+            }
             [bone @ .., turn @ ("hinge" | "swing" | "swing-twist"), axis] if !bone.is_empty() => {
-                if letter_axis(axis).is_none() {
-                    let found = format!("'{axis}'");
-                    return Err(ProjectFault::malformed(
-                        "the axis x, y, z, -x, -y or -z",
-                        found,
-                    ));
-                }
-                joint(bone, turn, Some(axis))
+                let expected = match *turn {
+                    "hinge" => "the axis x, y, z, -x, -y or -z, or auto",
+                    _ => "the axis x, y, z, -x, -y or -z",
+                };
+                let found = || ProjectFault::malformed(expected, format!("'{axis}'"));
+                let direction = letter_axis(axis).ok_or_else(found)?;
+                joint(bone, turn, Some(NewAxis::Direction(direction)))
             }
             _ => {
                 let turns = "TURN is hinge, swing, swing-twist or free";
@@ -98,8 +117,14 @@ impl NewControl {
             NewReading::Joint { bone, turn, axis } => {
                 text("joint", bone);
                 text("turn", turn);
-                if let Some(axis) = axis {
-                    text("axis", axis);
+                if let Some(NewAxis::Direction(axis)) = axis {
+                    match nearest_axis(*axis) {
+                        (letter, 0.0) => text("axis", letter),
+                        _ => {
+                            let [x, y, z] = axis.to_array().map(|x| (1e6 * x).round() / 1e6 + 0.0);
+                            lines += &format!("axis = [{x}, {y}, {z}]\n");
+                        }
+                    }
                 }
             }
             NewReading::Slider { default } => {
@@ -111,15 +136,51 @@ impl NewControl {
         }
         lines
     }
+
+    /// Whether its axis is to be found.
+    pub fn is_auto(&self) -> bool {
+        let auto = Some(NewAxis::Auto);
+        matches!(&self.reads, NewReading::Joint { axis, .. } if *axis == auto)
+    }
+
+    /// The same with its axis found among how joints of the base turn.
+    fn with_axis(&self, skin: &Skin, seen: &[(BoneId, JointMotion)]) -> Result<Self, ProjectFault> {
+        let mut found = self.clone();
+        if self.is_auto()
+            && let NewReading::Joint { bone, axis, .. } = &mut found.reads
+        {
+            let id = find_bone(bone, skin)?;
+            let motion = seen.iter().find(|(of, _)| *of == id);
+            *axis = Some(NewAxis::Direction(
+                match motion.map(|(_, motion)| *motion) {
+                    Some(JointMotion::Hinge { axis, .. }) => match nearest_axis(axis) {
+                        (letter, off) if off < ALONG_RAD => letter_axis(letter).unwrap_or(axis),
+                        _ => axis,
+                    },
+                    seen => {
+                        let bone = bone.clone();
+                        return Err(ProjectFault::NoHinge { bone, seen });
+                    }
+                },
+            ));
+        }
+        Ok(found)
+    }
 }
 
 impl Project {
     /// A project without shapes around a base. It is in memory until it is [saved](Self::save).
     ///
     /// # Errors
-    /// When the base cannot be read, or has no joint or room for a slider that a control names.
+    /// When the base cannot be read, or has no joint or room for a slider that a control names, or a joint whose axis
+    /// is to be found is no hinge.
     pub fn new(path: &Path, base: &Path, controls: &[NewControl]) -> Result<Self, ProjectError> {
         let base = relative(base, folder_of(path))?;
+        let read = Self::read_base(path, &base)?;
+        let seen = match controls.iter().any(NewControl::is_auto) {
+            true => (read.0.joint_motions()).map_err(|error| Placed::from(error).in_file(path))?,
+            false => Vec::new(),
+        };
         let mut text = format!(
             "# Shapes sculpted in poses: see docs/guide/sculpt-poses.md of dermis.\n\
              version = {VERSION}\n\
@@ -134,10 +195,16 @@ impl Project {
                 };
                 return Err(Placed::from(fault).in_file(path));
             }
+            let control = control.with_axis(&read.1, &seen).map_err(|fault| {
+                let placed = Placed::from(fault).in_control(&control.name);
+                placed.in_file(path)
+            })?;
             text += &format!("\n{}", control.lines());
         }
         // Reading it back finds bones that are not there.
-        Self::from_text(path, text)
+        let mut project = Self::from_text_on(path, text, read)?;
+        project.saved = None;
+        Ok(project)
     }
 }
 
@@ -230,7 +297,8 @@ mod tests {
         for (typed, expected) in [
             ("elbow", "expected NAME=BONE:TURN:AXIS"),
             ("elbow=forearm", "TURN is hinge"),
-            ("elbow=forearm:hinge:w", "found 'w'"),
+            ("elbow=forearm:hinge:w", "or auto, found 'w'"),
+            ("elbow=forearm:swing:auto", "found 'auto'"),
             ("el,bow=forearm:free", "'el,bow' is no name"),
             ("load=slider:full", "expected a number after 'slider:'"),
         ] {

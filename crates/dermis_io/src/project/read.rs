@@ -10,6 +10,7 @@ use super::controls::{self, NamedControl, names};
 use super::error::{Placed, ProjectError, ProjectFault};
 use super::text::{FalloffText, KernelText, LayerText, ProjectText, SculptText};
 use super::{Layer, Project, SculptEntry, all_sculpts, base, falloff, folder_of, pose};
+use crate::Document;
 
 impl Project {
     /// Reads a project and its base, and checks that they belong together.
@@ -23,19 +24,35 @@ impl Project {
     }
 
     /// The project that a text says, read as if it were in the file.
-    pub(super) fn from_text(path: &Path, text: String) -> Result<Self, ProjectError> {
+    fn from_text(path: &Path, text: String) -> Result<Self, ProjectError> {
+        let base = Self::read_base(path, &ProjectText::parse(path, &text)?.base)?;
+        Self::from_text_on(path, text, base)
+    }
+
+    /// The base that a project names.
+    pub(super) fn read_base(path: &Path, base: &Path) -> Result<(Document, Skin), ProjectError> {
+        base::read(&folder_of(path).join(base))
+            .map_err(|error| ProjectFault::from(error).in_item("base").in_file(path))
+    }
+
+    /// The project that a text says about a base that was read.
+    pub(super) fn from_text_on(
+        path: &Path,
+        text: String,
+        (base, skin): (Document, Skin),
+    ) -> Result<Self, ProjectError> {
         let parsed = ProjectText::parse(path, &text)?;
-        let (base, skin) = base::read(&folder_of(path).join(&parsed.base))
-            .map_err(|error| ProjectFault::from(error).in_item("base").in_file(path))?;
         let parts = Parts::new(&parsed, skin).map_err(|placed| placed.in_file(path))?;
         Ok(Self {
             path: path.to_owned(),
+            saved: Some(text.clone()),
             text,
             base,
             skin: parts.skin,
             controls: parts.controls,
             layers: parts.layers,
             unsaved: Vec::new(),
+            edits: Vec::new(),
         })
     }
 

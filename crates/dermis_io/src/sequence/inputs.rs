@@ -7,8 +7,11 @@ use std::path::{Component, Path, PathBuf};
 use super::natural_order;
 use crate::{Fault, Format, IoError};
 
-/// Every file that the inputs name, each once, in natural order.
-pub(super) fn expand<P: AsRef<Path>>(inputs: &[P]) -> Result<Vec<PathBuf>, IoError> {
+/// Every file that inputs name (files, folders, patterns), each once, in natural order.
+///
+/// # Errors
+/// [`IoError`] for a folder or a pattern without meshes. A file that is not there is listed.
+pub fn expand<P: AsRef<Path>>(inputs: &[P]) -> Result<Vec<PathBuf>, IoError> {
     let mut files = Vec::new();
     for input in inputs {
         let path = input.as_ref();

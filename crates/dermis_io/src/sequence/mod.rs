@@ -9,5 +9,6 @@ mod order;
 mod read;
 
 pub(crate) use inputs::NumberedName;
+pub use inputs::expand as expand_inputs;
 pub use order::natural_order;
 pub use read::{SequenceOptions, read_inputs};

@@ -8,7 +8,7 @@ use dermis_io::WriteOptions;
 use dermis_io::project::{Project, SculptedDocument};
 use serde_json::json;
 
-use super::{read_project, warn_of_moved};
+use super::{check_output, read_project, warn_of_moved};
 use crate::Outcome;
 use crate::cmd::{SKIN_FILE, output_format};
 use crate::psd_args::PsdFitArgs;
@@ -18,6 +18,7 @@ use crate::talk::{Talk, plural};
 pub(crate) fn run(args: &PsdFitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     output_format(&args.output, SKIN_FILE, "a skin is")?;
     let project = read_project(&args.project, talk)?;
+    check_output(Some(&args.output), &project, talk)?;
     let SculptedDocument {
         document,
         built,
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &PsdFitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             talk.remark(compression_text(&layer.name, compression));
         }
     }
-    talk.remark(format!("wrote {}", args.output.display()));
+    talk.remark_written(&[&args.output]);
     let text = match args.json {
         true => serde_json::to_string_pretty(&json(&project, &built))
             .context("numbers and names are plain JSON")?,

@@ -6,14 +6,17 @@ mod fit;
 mod import;
 mod new;
 mod pose;
+mod remove;
 mod show;
+mod undo;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use dermis_io::IoError;
 use dermis_io::project::{MovedSculpt, Project, ProjectError, ProjectFault};
 
+use crate::overwrite;
 use crate::psd_args::{PsdArgs, PsdStep};
 use crate::talk::Talk;
 use crate::{Outcome, one_sentence};
@@ -24,6 +27,8 @@ pub(crate) fn run(args: &PsdArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         PsdStep::Pose(args) => pose::run(args, talk),
         PsdStep::Add(args) => add::run(args, talk),
         PsdStep::Import(args) => import::run(args, talk),
+        PsdStep::Remove(args) => remove::run(args, talk),
+        PsdStep::Undo(args) => undo::run(args, talk),
         PsdStep::Fit(args) => fit::run(args, talk),
         PsdStep::Show(args) => show::run(args, talk),
         PsdStep::Check(args) => check::run(args, talk),
@@ -48,11 +53,21 @@ fn with_flag(mut error: anyhow::Error) -> anyhow::Error {
             ProjectFault::PoseTaken { .. } => "--replace replaces it",
             ProjectFault::SameToLayer { .. } => "--layer names another",
             ProjectFault::NoSculpts => "`dermis psd add` records one",
+            ProjectFault::ChangedSince { .. } => "--force takes them back",
             _ => return error,
         },
         _ => return error,
     };
     anyhow!("{} ({advice})", one_sentence(&error))
+}
+
+/// Fails when a result would take the place of a file of the project, unless with --force.
+fn check_output(output: Option<&PathBuf>, project: &Project, talk: &Talk) -> anyhow::Result<()> {
+    let folder = project.path().parent().unwrap_or(Path::new(""));
+    let sculpts = project.layers().iter().flat_map(|layer| &layer.sculpts);
+    let shapes: Vec<PathBuf> = sculpts.map(|sculpt| folder.join(&sculpt.shape)).collect();
+    let own = [project.path().to_owned(), project.base().path.clone()];
+    overwrite::check(output, own.iter().chain(&shapes), talk)
 }
 
 /// Reads a project, and passes on what its base had to be repaired for.

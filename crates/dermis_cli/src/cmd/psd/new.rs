@@ -1,6 +1,8 @@
 //! `dermis psd new`: an empty project around a base and its controls.
 
 use anyhow::{Context, bail};
+use dermis::joint::nearest_axis;
+use dermis::pose_space::{Control, JointTurn};
 use dermis_io::project::{NewControl, Project};
 
 use crate::Outcome;
@@ -23,6 +25,7 @@ pub(crate) fn run(args: &NewArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     talk.remark_notes(project.base());
     talk.check_stopped()?;
     project.save()?;
+    remark_found_axes(&controls, &project, talk)?;
     let next = match project.controls().first() {
         Some(control) => format!("pose {shown} --pose {}=... -o to_sculpt.obj", control.name),
         None => format!("import {shown} FILE, which adds sliders with their shapes"),
@@ -33,4 +36,44 @@ pub(crate) fn run(args: &NewArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         project.skin().vertex_count(),
     ));
     Ok(Outcome::Done)
+}
+
+/// Says which axes were found, and why.
+fn remark_found_axes(
+    controls: &[NewControl],
+    project: &Project,
+    talk: &Talk,
+) -> anyhow::Result<()> {
+    let found = controls.iter().zip(project.controls());
+    let found: Vec<_> = found.filter(|(asked, _)| asked.is_auto()).collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    let seen = project.base().joint_motions()?;
+    for (_, control) in found {
+        let motion = seen.iter().find(|(bone, _)| Some(*bone) == control.bone());
+        if let (Control::Joint { turn, bone }, Some((_, motion))) = (control.control, motion) {
+            talk.remark(format!(
+                "control {}: axis {}, because {} is a {motion}, in the motions of {}",
+                control.name,
+                axis_text(turn),
+                project.skin().skeleton.bones()[bone.index()].name,
+                project.base().path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// An axis as a project has it.
+fn axis_text(turn: JointTurn) -> String {
+    match turn {
+        JointTurn::Hinge { axis } | JointTurn::Swing { axis } | JointTurn::SwingTwist { axis } => {
+            match nearest_axis(axis) {
+                (letter, 0.0) => letter.to_owned(),
+                _ => format!("{axis:.3}"),
+            }
+        }
+        JointTurn::Free => "none".to_owned(),
+    }
 }

@@ -1,23 +1,28 @@
 //! `dermis psd pose`: the current result in a pose, to sculpt on.
 
-use dermis_io::{Format, WriteOptions};
+use dermis_io::WriteOptions;
 
-use super::read_project;
+use super::{check_output, read_project};
 use crate::Outcome;
+use crate::output_file::OutputFile;
 use crate::psd_args::PosedArgs;
 use crate::talk::Talk;
 
 pub(crate) fn run(args: &PosedArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    let format = Format::of(&args.output)?;
+    let output = OutputFile::new(&args.output, args.stream)?;
     let project = read_project(&args.project, talk)?;
+    check_output(output.file(), &project, talk)?;
     let at = project.parse_pose(&args.pose)?;
-    let result = project.posed_mesh(&at, format.frames())?;
+    let result = project.posed_mesh(&at, output.format().frames())?;
     talk.check_stopped()?;
-    dermis_io::write(&args.output, &result, &WriteOptions::default())?;
+    let files = output.write(&result, &WriteOptions::default())?;
+    let Some(file) = files.first() else {
+        return Ok(Outcome::Done);
+    };
     talk.remark(format!(
         "wrote {}: sculpt on it without adding or removing vertices, then: dermis psd add {} \
          --pose {} --mesh {0}",
-        args.output.display(),
+        file.display(),
         args.project.display(),
         project.pose_text(&at),
     ));

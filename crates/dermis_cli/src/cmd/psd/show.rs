@@ -7,8 +7,9 @@ use dermis_io::project::{Project, Sweep};
 use dermis_render::glam::Vec3;
 use dermis_render::{Curve, CurvePlot, Image, Panel, SheetStyle, sheet};
 
-use super::read_project;
+use super::{check_output, read_project};
 use crate::Outcome;
+use crate::output_file::{is_stdout, refuse_terminal, send};
 use crate::psd_args::ShowArgs;
 use crate::report::{View, single};
 use crate::talk::Talk;
@@ -19,10 +20,15 @@ const CURVE_POINTS: usize = 241;
 const STRIP_WIDTH: u32 = 1680;
 
 pub(crate) fn run(args: &ShowArgs, talk: &Talk) -> anyhow::Result<Outcome> {
-    if args.output.extension().is_none_or(|ending| ending != "png") {
+    let to_stdout = is_stdout(&args.output);
+    if to_stdout {
+        refuse_terminal()?;
+    } else if args.output.extension().is_none_or(|ending| ending != "png") {
         bail!("{}: the picture is written as .png", args.output.display());
     }
     let project = read_project(&args.project, talk)?;
+    let file = (!to_stdout).then_some(&args.output);
+    check_output(file, &project, talk)?;
     let sweep = sweep(args, &project)?;
     let skin = project.build()?.skin;
     let strip = strip(&project, &sweep, args, &skin, talk)?;
@@ -31,9 +37,15 @@ pub(crate) fn run(args: &ShowArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     picture.blit(&strip, 0, 0);
     picture.blit(&plot, 0, strip.height() as i32);
     talk.check_stopped()?;
-    dermis_io::write_file(&args.output, &picture.to_png()?)?;
+    let png = picture.to_png()?;
     talk.clear();
-    talk.remark(format!("wrote {}", args.output.display()));
+    match file {
+        None => send(&png)?,
+        Some(file) => {
+            dermis_io::write_file(file, &png)?;
+            talk.remark_written(&[file]);
+        }
+    }
     Ok(Outcome::Done)
 }
 

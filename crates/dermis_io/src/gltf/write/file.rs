@@ -29,22 +29,16 @@ use crate::gltf::extension::write::{add_block, with_placed_proxies};
 use crate::gltf::uri::uri_of_name;
 use crate::{Document, Fault, IoError, Transaction};
 
-/// Adds a document to the files to write as `.glb`, or as `.gltf` with a `.bin` beside it, and returns their names.
+/// Adds a document to the files to write as `.gltf` with a `.bin` beside it, and returns their names.
 ///
 /// # Errors
 /// [`IoError::Write`], and [`IoError::Content`] for a document that glTF cannot hold or that
 /// is inconsistent.
-pub(crate) fn add(
+pub(crate) fn add_with_buffer(
     files: &mut Transaction,
     path: &Path,
     document: &Document,
 ) -> Result<Vec<PathBuf>, IoError> {
-    let is_text = (path.extension()).is_some_and(|end| end.eq_ignore_ascii_case("gltf"));
-    if !is_text {
-        let bytes = to_glb(document).map_err(|fault| fault.in_file(path))?;
-        files.add(path, &bytes)?;
-        return Ok(vec![path.to_owned()]);
-    }
     let beside = buffer_beside(path);
     let uri = uri_of_name(beside.file_name().unwrap_or_default());
     let (json, bytes) = build(document, Some(uri)).map_err(|fault| fault.in_file(path))?;

@@ -23,5 +23,5 @@ mod normals;
 pub(super) mod rig;
 mod weights;
 
-pub(crate) use file::add;
+pub(crate) use file::add_with_buffer;
 pub use file::to_glb;
