@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the tables of docs/results.md from the data sets, as Markdown.
+# Prints the tables of docs/results/*.md from the data sets, as Markdown.
 #
 #   scripts/results.sh [DATA_FOLDER] [TABLE...]     default: $DERMIS_DATA, else ../shared/data; all tables
 #

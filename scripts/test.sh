@@ -41,6 +41,9 @@ fi
 # From here on a missing client is a failure, not a reason to skip.
 export DERMIS_REQUIRE_CLIENTS=1
 
+step 'Links of the pages, and the scripts'
+python3 scripts/test_scripts.py
+python3 scripts/check_links.py
 step 'Format'
 cargo fmt --all --check
 step 'Lints'

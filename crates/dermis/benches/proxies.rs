@@ -1,6 +1,6 @@
 //! Proxy bones at run time: placing them, and whole frames against linear blend skinning.
 //!
-//! `cargo bench -p dermis --bench proxies` prints the tables of docs/performance.md. Proxies are made by
+//! `cargo bench -p dermis --bench proxies` prints the tables of docs/performance/proxy-bones.md. Proxies are made by
 //! chance with every number of `C1` and `C2` set, which is the most that a fit can leave: 60 patches, of
 //! which a quarter are fixed in the frame of a bone, and 40 sources (or all bones, if they are fewer). A
 //! frame is from a pose buffer to positions and normals (or positions alone): chain, proxies, palette,

@@ -1,6 +1,6 @@
 //! Pose space deformation at run time: drivers, and corrections on top of a skin.
 //!
-//! `cargo bench -p dermis --bench psd` prints the tables of docs/performance.md: what ten corrections
+//! `cargo bench -p dermis --bench psd` prints the tables of docs/performance/corrections.md: what ten corrections
 //! that are all on cost on a fifth of a body, how many bytes that is at least, and how long drivers
 //! take. With `DERMIS_PSD_FOLDER` it does what `bench/psd_scipy.sh` compares with scipy instead: it
 //! writes poses, shapes and results there as raw 64-bit numbers, and prints a line of JSON.

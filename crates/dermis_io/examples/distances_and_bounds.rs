@@ -1,4 +1,4 @@
-//! Two tables of docs/results.md: mean distances by statistical model, and how tight bounds are.
+//! Two tables of docs/results/distances-and-bounds.md: mean distances by statistical model, and how tight bounds are.
 //!
 //! Usage: distances_and_bounds FILE...
 //!

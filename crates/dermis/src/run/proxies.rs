@@ -55,7 +55,7 @@ use crate::skin::Skin;
 /// turn by almost exactly a whole circle has no axis in 32 bits, so its error has no bound). Results are the
 /// same to the bit on every machine and with every instruction set: see [the module](super).
 ///
-/// **Cost.** A few microseconds for 60 proxies: see `docs/performance.md`. The time goes into the numbers of
+/// **Cost.** A few microseconds for 60 proxies: see `docs/performance/proxy-bones.md`. The time goes into the numbers of
 /// `C1` and `C2` that are not 0: 4 bytes and three multiply-adds each.
 #[derive(Debug, Clone)]
 pub struct PackedProxies {

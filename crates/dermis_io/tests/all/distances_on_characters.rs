@@ -1,4 +1,4 @@
-//! Mean distances and bounds on real characters: checks the claims of docs/results.md.
+//! Mean distances and bounds on real characters: checks the claims of docs/results/distances-and-bounds.md.
 //!
 //! The tables themselves are made by `cargo run --release -p dermis_io --example distances_and_bounds`.
 

@@ -1,6 +1,6 @@
 //! Angles between skinned normals and those of the deformed faces, on real characters.
 //!
-//! Prints the table of `docs/results.md`:
+//! Prints the table of `docs/results/normals.md`:
 //! `cargo test -p dermis_io --test all normals_on_characters -- --nocapture`
 
 use dermis::mesh::vertex_normals;

@@ -76,7 +76,7 @@ impl Solver<'_> {
     ///
     /// Half of the starts are dropped after every few rounds: the order between starts settles early
     /// (on horses and cloth it never changed after six; on a hand and a tube of few bones it did, see
-    /// `docs/results.md`).
+    /// `docs/results/decomposition.md`).
     pub(super) fn solve(
         &self,
         bone_count: usize,

@@ -10,8 +10,8 @@ use crate::fit::{FitError, SsdOptions, bad_option, check_max_influences, ssd};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ProxyCount {
     /// One for every 128 vertices beyond 400, at least 8 and at most 60: a whole frame then takes at most twice as
-    /// long as one of linear blend skinning on the sets that it was measured on (see `docs/performance.md`). Small meshes
-    /// have fewer for their size, because to place even ten takes as long as to move some 500 vertices.
+    /// long as one of linear blend skinning on the sets that it was measured on (`docs/performance/proxy-bones.md`).
+    /// Small meshes have fewer for their size, because to place even ten takes as long as to move some 500 vertices.
     Automatic,
     /// As many as given, or fewer where the skin has not as many triangles; at least 1 and at most 2000.
     ///
