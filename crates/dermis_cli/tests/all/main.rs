@@ -20,6 +20,7 @@ mod glb_plays_elsewhere;
 mod info_says_what_is_there;
 mod input_that_cannot_be_right;
 mod numbers_have_limits;
+mod pages_to_decide_by;
 mod proxy_bones;
 mod psd_check;
 mod rig_from_meshes_alone;
