@@ -10,6 +10,7 @@ mod comparators;
 mod decompositions;
 mod deflate;
 mod reductions;
+mod verdict;
 
 pub use comparators::{
     ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,

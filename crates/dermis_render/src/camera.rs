@@ -196,6 +196,30 @@ impl Camera {
         )
     }
 
+    /// Where a point appears in a picture, as fractions of its width from the left and of its height from the top;
+    /// `None` when it is behind the eye or the camera cannot take pictures. Points beside the picture are outside 0..1.
+    ///
+    /// ```
+    /// use dermis_render::{Camera, glam::Vec3};
+    ///
+    /// let camera = Camera::framing([Vec3::ZERO, Vec3::ONE], -Vec3::Z, Vec3::Y, 1.0);
+    /// let [x, y] = camera.place_in_picture(camera.target, 1.0).expect("it is in front");
+    /// assert!((x - 0.5).abs() < 1e-6 && (y - 0.5).abs() < 1e-6);
+    /// ```
+    pub fn place_in_picture(&self, point: Vec3, aspect: f32) -> Option<[f32; 2]> {
+        const HEIGHT: f32 = 1000.0;
+        let width = HEIGHT * sane_aspect(aspect) as f32;
+        let projector = self.projector(width as u32, HEIGHT as u32).ok()?;
+        let seen = projector.project(point);
+        let is_visible = seen.is_finite() && (!projector.perspective || seen.w > projector.near);
+        is_visible.then(|| {
+            [
+                (seen.x / seen.w) as f32 / width,
+                (seen.y / seen.w) as f32 / HEIGHT,
+            ]
+        })
+    }
+
     /// The unit vectors of the picture.
     pub(crate) fn basis(&self) -> Basis {
         Basis::new(self.target - self.eye, self.up)

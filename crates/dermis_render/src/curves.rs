@@ -5,19 +5,10 @@
 //! stands above the data.
 
 use crate::image::Image;
+use crate::palette;
 use crate::text::{Align, TextStyle, draw_text, text_width};
 use crate::ticks::linear_ticks;
 
-/// The colours of [`crate::Chart`], which colour-blind readers can tell apart.
-const COLORS: [[u8; 3]; 7] = [
-    [0x00, 0x72, 0xb2],
-    [0xd5, 0x5e, 0x00],
-    [0x00, 0x87, 0x6c],
-    [0xb8, 0x54, 0x8f],
-    [0xb0, 0x7d, 0x00],
-    [0x3d, 0x9b, 0xd1],
-    [0x5c, 0x5c, 0x66],
-];
 const GRID: [u8; 4] = [226, 228, 232, 255];
 const AXIS: [u8; 4] = [140, 144, 150, 255];
 
@@ -243,7 +234,7 @@ impl Area {
 
 impl Curve {
     fn color(&self) -> [u8; 4] {
-        let [r, g, b] = COLORS[self.color % COLORS.len()];
+        let [r, g, b] = palette::ON_WHITE[self.color % palette::COUNT];
         [r, g, b, if self.is_faint { 120 } else { 255 }]
     }
 

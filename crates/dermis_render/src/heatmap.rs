@@ -103,6 +103,46 @@ impl HeatScale {
         Self::new(if max > 0.0 { max } else { 1.0 }, unit)
     }
 
+    /// A scale for pictures whose numbers may be far apart, such as the errors of several methods: a group of numbers
+    /// for each picture, or for each method.
+    ///
+    /// It ends at the next round number above the median over the groups of the number that 99 of 100 in the group do
+    /// not exceed. So neither a few outliers nor one group that went astray take the colours from the others, and
+    /// groups better and worse than the middle one can be told apart. What is beyond the end looks like the end:
+    /// [`HeatScale::share_beyond`] counts it. Between an even number of groups the median is the geometric mean of the
+    /// middle two. Without a positive number the scale ends at 1.
+    ///
+    /// ```
+    /// use dermis_render::HeatScale;
+    ///
+    /// let groups = [vec![0.1, 0.2], vec![0.3, 0.9], vec![40.0, 70.0]];
+    /// assert_eq!(HeatScale::comparing(&groups, "mm").max, 1.0);
+    /// ```
+    pub fn comparing(groups: &[Vec<f32>], unit: impl Into<String>) -> Self {
+        let mut ends: Vec<f32> = groups
+            .iter()
+            .filter_map(|group| usual_most(group))
+            .collect();
+        ends.sort_by(f32::total_cmp);
+        let middle = match ends.len() {
+            0 => 0.0,
+            count if count % 2 == 1 => ends[count / 2],
+            count => (ends[count / 2 - 1] * ends[count / 2]).sqrt(),
+        };
+        // A half of the groups without any error leaves the others to decide.
+        let end = match middle > 0.0 {
+            true => middle,
+            false => ends.last().copied().unwrap_or(0.0),
+        };
+        Self::fitting([end], unit)
+    }
+
+    /// The share of some numbers, 0 to 1, that is beyond the end of the scale.
+    pub fn share_beyond(&self, values: &[f32]) -> f64 {
+        let beyond = values.iter().filter(|value| **value > self.max).count();
+        beyond as f64 / values.len().max(1) as f64
+    }
+
     /// The colour of a number, as sRGB fractions; grey when it is not finite.
     pub fn color(&self, value: f32) -> [f32; 3] {
         self.fraction(value).map_or(NO_DATA, color_at)
@@ -167,6 +207,51 @@ impl HeatScale {
             LegendSide::Vertical => self.vertical(length, &bar, &ticks, widest, &style),
             LegendSide::Horizontal => self.horizontal(length, &bar, &ticks, widest, &style),
         }
+    }
+
+    /// The legend as one `<svg>` element for a page: a lying bar with its numbers above it and, below it, the same in
+    /// another unit, of which there are so many in one. The bar ends in an arrow, because larger numbers look like the
+    /// end. Text takes the colour of the text around it.
+    pub fn legend_svg(&self, width: u32, (factor, other_unit): (f64, &str)) -> String {
+        const TEXT_PX: f64 = 12.0;
+        let (left, top, thick) = (14.0, 24.0, 14.0);
+        let units = f64::from(text_width(&self.unit, TEXT_PX as f32));
+        let units = 1.4 * units.max(f64::from(text_width(other_unit, TEXT_PX as f32)));
+        let span = (f64::from(width) - left - units - 34.0).max(40.0);
+        let (right, bottom) = (left + span, top + thick);
+        let stop = |i: usize| {
+            let share = i as f32 / 24.0;
+            let [r, g, b, _] = pixel_from_srgb(color_at(share));
+            format!("<stop offset=\"{share:.4}\" stop-color=\"#{r:02x}{g:02x}{b:02x}\"/>")
+        };
+        let stops: String = (0..=24).map(stop).collect();
+        let [r, g, b, _] = pixel_from_srgb(color_at(1.0));
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dermis-legend\" viewBox=\"0 0 {width} 62\" \
+             width=\"{width}\" height=\"62\" role=\"img\" aria-label=\"colours of errors\" \
+             font-family=\"Inter,system-ui,sans-serif\" font-size=\"{TEXT_PX}\" fill=\"currentColor\">\n\
+             <defs><linearGradient id=\"dermis-heat\">{stops}</linearGradient></defs>\n\
+             <rect x=\"{left}\" y=\"{top}\" width=\"{span:.2}\" height=\"{thick}\" fill=\"url(#dermis-heat)\" \
+             stroke=\"currentColor\" stroke-opacity=\"0.5\"/>\n\
+             <path d=\"M{right:.2} {top}l11 7l-11 7z\" fill=\"#{r:02x}{g:02x}{b:02x}\" stroke=\"currentColor\" \
+             stroke-opacity=\"0.5\"/>\n"
+        );
+        let mut row = |end: f64, unit: &str, y: f64, tick_y: f64| {
+            for tick in linear_ticks(0.0, end, (span / 75.0) as usize) {
+                let x = left + tick.value / end * span;
+                svg += &format!(
+                    "<path d=\"M{x:.2} {tick_y}v4\" stroke=\"currentColor\"/>\
+                     <text x=\"{x:.2}\" y=\"{y}\" text-anchor=\"middle\">{}</text>\n",
+                    tick.label
+                );
+            }
+            let unit = unit.replace('&', "&amp;").replace('<', "&lt;");
+            svg += &format!("<text x=\"{:.2}\" y=\"{y}\">{unit}</text>\n", right + 20.0);
+        };
+        let end = f64::from(self.max);
+        row(end, &self.unit, top - 8.0, top - 4.0);
+        row(end * factor, other_unit, bottom + 17.0, bottom);
+        svg + "</svg>"
     }
 
     /// Unit on top, bar below it, numbers on the right.
@@ -270,6 +355,16 @@ impl HeatScale {
         );
         image
     }
+}
+
+/// The number that 99 of 100 in a group do not exceed; `None` without a finite one.
+fn usual_most(group: &[f32]) -> Option<f32> {
+    let mut finite: Vec<f32> = group.iter().copied().filter(|v| v.is_finite()).collect();
+    let place = (0.99 * finite.len() as f64).ceil() as usize;
+    let last = place.clamp(1, finite.len().max(1)) - 1;
+    let found =
+        (last < finite.len()).then(|| *finite.select_nth_unstable_by(last, f32::total_cmp).1);
+    found.map(|value| value.max(0.0))
 }
 
 /// The map at a fraction of its length, as sRGB.
@@ -385,6 +480,75 @@ mod tests {
             HeatScale::fitting([0.0, f32::INFINITY], "").max,
             1.0,
             "no finite positive value"
+        );
+    }
+
+    #[test]
+    fn one_group_that_went_astray_leaves_the_colours_to_the_others() {
+        let group = |most: f32| {
+            (0..1000)
+                .map(|i| most * i as f32 / 999.0)
+                .collect::<Vec<_>>()
+        };
+        let good = [group(0.1), group(0.2), group(0.4)];
+        let usual = HeatScale::comparing(&good, "");
+        let with_astray = [good.to_vec(), vec![group(50.0), group(90.0)]].concat();
+        let found = HeatScale::comparing(&with_astray, "");
+        assert_eq!(usual.max, 0.2, "the middle of three");
+        assert_eq!(
+            found.max, 0.4,
+            "not 90, which would make all others look perfect"
+        );
+        let beyond = found.share_beyond(&group(0.8));
+        assert!(
+            (beyond - 0.5).abs() < 0.01,
+            "half is beyond the end: {beyond}"
+        );
+    }
+
+    #[test]
+    fn groups_without_errors_or_numbers_make_a_scale_all_the_same() {
+        let exact = vec![0.0; 50];
+        let groups = [exact.clone(), exact.clone(), vec![3.0; 50]];
+        assert_eq!(
+            HeatScale::comparing(&groups, "").max,
+            3.0,
+            "the one with errors"
+        );
+        assert_eq!(HeatScale::comparing(&[exact], "").max, 1.0, "all exact");
+        assert_eq!(HeatScale::comparing(&[], "").max, 1.0, "no group");
+        let nothing = [vec![f32::NAN], Vec::new()];
+        assert_eq!(HeatScale::comparing(&nothing, "").max, 1.0, "no number");
+        let outlier: Vec<f32> = (0..1000).map(|i| if i == 7 { 99.0 } else { 0.9 }).collect();
+        assert_eq!(
+            HeatScale::comparing(&[outlier], "").max,
+            1.0,
+            "one of a thousand"
+        );
+    }
+
+    #[test]
+    fn a_page_legend_has_both_units_and_the_colours_of_the_scale() {
+        let scale = HeatScale::new(2.0, "% of the size");
+        let svg = scale.legend_svg(480, (0.1, "m"));
+        let document = roxmltree::Document::parse(&svg).expect("well-formed");
+        let texts: Vec<&str> = (document.descendants())
+            .filter(|node| node.has_tag_name("text"))
+            .filter_map(|node| node.text())
+            .collect();
+        for text in ["2.0", "% of the size", "0.20", "m"] {
+            assert!(texts.contains(&text), "{text} in {texts:?}");
+        }
+        let stops: Vec<_> = (document.descendants())
+            .filter(|node| node.has_tag_name("stop"))
+            .filter_map(|node| node.attribute("stop-color"))
+            .collect();
+        let [r, g, b, _] = pixel_from_srgb(scale.color(2.0));
+        let dark = format!("#{r:02x}{g:02x}{b:02x}");
+        assert_eq!(
+            stops.last().copied(),
+            Some(dark.as_str()),
+            "dark at its end"
         );
     }
 

@@ -1,13 +1,16 @@
 //! Small charts as SVG text, ready to be put into an HTML page.
 //!
 //! Lines, points and bars over one pair of axes. Text, axes and grid take the colour of the surrounding text
-//! (`currentColor`), series have colours that colour-blind readers can tell apart (after Okabe and Ito,
-//! darkened to read on white), and nothing is loaded from elsewhere. Points can be filled (frames used for the fit) or
-//! open (held-out frames, kept from the fit and used only to test it), and carry a tooltip.
+//! (`currentColor`), each of eight series has a colour, a dash and a marker of its own, which colour-blind readers can
+//! tell apart, and nothing is loaded from elsewhere. Names stand at the ends of their lines and beside their points.
+//! Points can be filled (frames used for the fit) or open (held-out frames, kept from the fit and used only to test
+//! it), and carry a tooltip.
 //!
-//! A point that cannot be shown (not finite, or not positive on a logarithmic axis) is left out, and breaks
-//! the line that would run through it.
+//! A point that cannot be shown (not finite, or not positive on a logarithmic axis without a floor) is left out, and
+//! breaks the line that would run through it. A number below the floor of a logarithmic axis is drawn on the floor,
+//! with an arrow down.
 
+mod labels;
 mod svg;
 
 use svg::{Frame, Svg};
@@ -46,7 +49,7 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// Shaded ranges of x, behind everything.
     pub bands: Vec<Band>,
-    /// The legend's text for open circles, such as "held out"; empty for no entry.
+    /// The legend's text for open markers, such as "held out"; empty for no entry.
     pub open_means: String,
     /// Width in CSS pixels; the picture scales to narrower columns. Default 640.
     pub width: u32,
@@ -80,6 +83,11 @@ pub struct Axis {
     pub range: Option<[f64; 2]>,
     /// Whether a fitted linear axis starts at 0 when all data is on one side of it.
     pub start_at_zero: bool,
+    /// On a logarithmic axis, the least number that is told from 0: what is below, 0 included, is drawn there with an
+    /// arrow down, and the axis says so. `None` leaves out what is not positive. A linear axis has no floor.
+    pub floor: Option<f64>,
+    /// Names to stand at 1, 2, 3 and so on instead of numbers.
+    pub names: Vec<String>,
 }
 
 /// How numbers are spaced along an axis.
@@ -100,6 +108,8 @@ impl Axis {
             scale: AxisScale::Linear,
             range: None,
             start_at_zero: false,
+            floor: None,
+            names: Vec::new(),
         }
     }
 
@@ -119,9 +129,47 @@ impl Axis {
         }
     }
 
+    /// An axis with a name at each of 1, 2, 3 and so on, for bars.
+    pub fn named(label: impl Into<String>, names: impl IntoIterator<Item = String>) -> Self {
+        let names: Vec<String> = names.into_iter().collect();
+        Self {
+            range: Some([0.4, names.len() as f64 + 0.6]),
+            names,
+            ..Self::linear(label)
+        }
+    }
+
+    /// The same logarithmic axis, which draws smaller numbers at this one.
+    pub fn with_floor(self, floor: f64) -> Self {
+        Self {
+            floor: Some(floor),
+            ..self
+        }
+    }
+
     /// Whether a number has a place on this axis.
     fn can_show(&self, value: f64) -> bool {
-        value.is_finite() && (self.scale == AxisScale::Linear || value > 0.0)
+        value.is_finite()
+            && match self.scale {
+                AxisScale::Linear => true,
+                AxisScale::Log10 => value > 0.0 || self.is_below_floor(value),
+            }
+    }
+
+    /// Whether a number is drawn at the floor because it is below it.
+    fn is_below_floor(&self, value: f64) -> bool {
+        self.scale == AxisScale::Log10
+            && self
+                .floor
+                .is_some_and(|floor| floor > 0.0 && (0.0..floor).contains(&value))
+    }
+
+    /// The number in whose place a number is drawn.
+    fn drawn(&self, value: f64) -> f64 {
+        match self.floor {
+            Some(floor) if self.is_below_floor(value) => floor,
+            _ => value,
+        }
     }
 
     /// Ends of the axis: those asked for, else around the data, never equal.
@@ -135,6 +183,7 @@ impl Axis {
         }
         let (mut low, mut high) = values
             .filter(|&value| self.can_show(value))
+            .map(|value| self.drawn(value))
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
                 (low.min(value), high.max(value))
             });
@@ -168,15 +217,38 @@ impl Axis {
         }
     }
 
-    fn ticks(&self, [low, high]: [f64; 2], target: usize) -> Vec<Tick> {
-        match self.scale {
+    /// `has_floor` says that a number is below the floor, which then stands among the ticks.
+    fn ticks(&self, [low, high]: [f64; 2], target: usize, has_floor: bool) -> Vec<Tick> {
+        if !self.names.is_empty() {
+            let tick = |(number, name): (usize, &String)| Tick {
+                value: number as f64 + 1.0,
+                label: name.clone(),
+            };
+            return self.names.iter().enumerate().map(tick).collect();
+        }
+        let mut ticks = match self.scale {
             AxisScale::Linear => linear_ticks(low, high, target),
             AxisScale::Log10 => log_ticks(low, high),
+        };
+        if let Some(floor) = self.floor.filter(|_| has_floor) {
+            // Numbers too near to the floor would be written over its own.
+            let room = (high / floor).powf(1.0 / target.max(1) as f64 / 2.0);
+            ticks.retain(|tick| tick.value > floor * room);
+            let label = format!("≤ {}", number_label(floor));
+            ticks.insert(
+                0,
+                Tick {
+                    value: floor,
+                    label,
+                },
+            );
         }
+        ticks
     }
 
     /// Place of a number along the axis, 0 to 1 within its ends.
     fn fraction(&self, value: f64, [low, high]: [f64; 2]) -> f64 {
+        let value = self.drawn(value);
         match self.scale {
             AxisScale::Linear => (value - low) / (high - low),
             AxisScale::Log10 => (value / low).ln() / (high / low).ln(),
@@ -196,13 +268,13 @@ pub struct Band {
 /// One set of points and how to show them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its name in the legend; empty for no entry.
+    /// Its name: at the end of its line, beside its point where it has only one, else in the legend; empty for none.
     pub name: String,
     /// Lines, points or bars.
     pub draw: Draw,
     /// The points; a line visits them in this order.
     pub points: Vec<Point>,
-    /// A CSS colour; `None` takes the next of the built-in ones.
+    /// A CSS colour; `None` takes the next of the built-in ones, which [`crate::dark_chart_style`] changes on dark pages.
     pub color: Option<String>,
 }
 
@@ -227,9 +299,9 @@ impl Series {
 pub enum Draw {
     /// A line through the points.
     Line,
-    /// Circles.
+    /// Markers.
     Points,
-    /// Circles on a line.
+    /// Markers on a line.
     LineAndPoints,
     /// Bars standing on zero, or on the lower end of the axis if zero is not on it.
     Bars {
@@ -251,13 +323,13 @@ pub struct Point {
     pub marker: Marker,
 }
 
-/// How a point's circle is drawn.
+/// How a point's marker is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Marker {
-    /// A disc, usually for data used in the fit.
+    /// Full, usually for data used in the fit.
     #[default]
     Filled,
-    /// A ring, usually for held-out data.
+    /// An outline, usually for held-out data.
     Open,
 }
 
@@ -345,9 +417,15 @@ impl Chart {
             self.x.ends(shown.iter().flat_map(|(xs, _)| *xs)),
             self.y.ends(shown.iter().map(|(_, y)| *y)),
         ];
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let has_floor = [
+            points().any(|point| self.x.is_below_floor(point.x)),
+            points().any(|point| self.y.is_below_floor(point.y)),
+        ];
+        let (across, up) = ((self.width / 90).max(2), (self.height / 55).max(2));
         let ticks = [
-            self.x.ticks(ends[0], (self.width / 90).max(2) as usize),
-            self.y.ticks(ends[1], (self.height / 55).max(2) as usize),
+            self.x.ticks(ends[0], across as usize, has_floor[0]),
+            self.y.ticks(ends[1], up as usize, has_floor[1]),
         ];
         let frame = Frame::new(self, ends, &ticks);
         let mut svg = Svg::new(self);
@@ -356,8 +434,14 @@ impl Chart {
         for (index, series) in self.series.iter().enumerate() {
             svg.series(self, series, index, &frame);
         }
+        svg.names(self, &frame);
         svg.legend(self, &frame);
         svg.finish()
+    }
+
+    /// Whether any number is drawn at the floor of its axis.
+    fn is_below_floor(&self, point: &Point) -> bool {
+        self.x.is_below_floor(point.x) || self.y.is_below_floor(point.y)
     }
 
     fn can_show(&self, point: &Point) -> bool {

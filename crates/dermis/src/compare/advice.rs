@@ -3,7 +3,7 @@
 use super::{Compared, Comparison, ComparisonRow, Playback};
 
 /// Errors below this `E_RMS` are rounding, and their ratios mean nothing.
-const ROUNDING: f64 = 1e-3;
+pub(super) const ROUNDING: f64 = 1e-3;
 /// Held-out error over training error from which a method counts as overfitting.
 const OVERFIT: f64 = 1.5;
 /// Error over the lowest within which a cheaper method is worth naming.
@@ -182,14 +182,14 @@ fn hopeless(best: &Compared) -> Option<String> {
 }
 
 /// Three decimals, or the order of magnitude where three decimals would all be zero.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     match value != 0.0 && value < 5e-4 {
         true => format!("{value:.0e}"),
         false => format!("{value:.3}"),
     }
 }
 
-fn capitalized(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| {
         first.to_uppercase().chain(chars).collect()
@@ -205,7 +205,7 @@ impl Compared {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use super::*;
@@ -217,7 +217,7 @@ mod tests {
     use crate::synth::{TubeOptions, tube};
 
     /// Rows with the given errors on training and held-out examples, and bytes per vertex.
-    fn rows(wishes: &[(&str, [f64; 2], f64)]) -> Comparison {
+    pub(in crate::compare) fn rows(wishes: &[(&str, [f64; 2], f64)]) -> Comparison {
         let set = tube(&TubeOptions {
             ring_count: 4,
             segment_count: 3,
@@ -247,6 +247,8 @@ mod tests {
             let held_out = report.held_out.as_mut().expect("one was held out");
             held_out.training.total.e_rms = *trained;
             held_out.measured.total.e_rms = *tested;
+            let engine = &mut row.outcome.as_mut().expect("fitted").engine;
+            engine.held_out.as_mut().expect("one was held out").e_rms = *tested;
         }
         found
     }

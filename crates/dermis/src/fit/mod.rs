@@ -21,6 +21,7 @@ mod ssd;
 mod tetrahedron;
 mod under_determined;
 mod unit_size;
+mod verdict;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
 pub use auto::{Budget, Candidate, Choice, Obstacle, Target, Tried, choose_method};
@@ -48,6 +49,7 @@ pub use rotational::{
 };
 pub use shown::{ENGINE_INFLUENCES, EngineReport, Shown, engine_report};
 pub use ssd::{SsdOptions, fit_ssd};
+pub use verdict::fit_verdict;
 
 use unit_size::at_unit_size;
 

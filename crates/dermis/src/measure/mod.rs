@@ -3,6 +3,7 @@
 //! error: the error as a share of the error when every vertex follows one bone rigidly).
 
 mod cost;
+mod damage;
 mod enveloping_error;
 mod stretch;
 mod surface;
@@ -11,6 +12,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 pub use cost::Cost;
+pub use damage::{Damage, DamageFinder, Fold, ShapeDamage, Tear};
 pub(crate) use enveloping_error::posed_from_rest;
 pub use enveloping_error::{e_rms_at_enveloping_error, rigid_squared_error};
 use enveloping_error::{enveloping_error, rigid_squared_errors};
@@ -84,6 +86,8 @@ pub struct Measured {
     pub total: Measures,
     /// One by one, in the order asked for.
     pub examples: Vec<ExampleMeasures>,
+    /// Tears and folds in any of them.
+    pub damage: Damage,
 }
 
 /// Raw sums of one example's errors.
@@ -96,6 +100,7 @@ struct Sums {
     angle_deg: f64,
     max_angle_deg: f64,
     angle_count: usize,
+    damage: ShapeDamage,
 }
 
 /// Evaluates a skin in the poses of some examples and compares.
@@ -144,6 +149,7 @@ fn measure_in_range(
     which: &[usize],
     predict: impl Fn(usize) -> Result<Vec<DVec3>, SkinError> + Sync + Send,
 ) -> Result<Measured, SkinError> {
+    let finder = DamageFinder::new(set.rest(), set.size());
     let sums: Vec<Sums> = par::map(which.len(), |k| {
         let example = &set.examples()[which[k]];
         let found = predict(which[k])?;
@@ -154,7 +160,10 @@ fn measure_in_range(
                 found: found.len(),
             });
         }
-        Ok(compare(&found, example, set.rest().triangles()))
+        Ok(Sums {
+            damage: finder.find(&example.positions, &found),
+            ..compare(&found, example, set.rest().triangles())
+        })
     })
     .into_iter()
     .collect::<Result<_, SkinError>>()?;
@@ -203,7 +212,12 @@ fn measure_in_range(
             / angle_count.max(1) as f64,
         max_normal_angle_deg: largest(|s| s.max_angle_deg),
     };
-    Ok(Measured { total, examples })
+    let damage = Damage::of(which.iter().copied().zip(sums.iter().map(|s| &s.damage)));
+    Ok(Measured {
+        total,
+        examples,
+        damage,
+    })
 }
 
 /// Distance of every vertex from where an example has it, in model units.
@@ -228,6 +242,7 @@ fn compare(found: &[DVec3], example: &Example, triangles: &[[u32; 3]]) -> Sums {
         angle_deg: 0.0,
         max_angle_deg: 0.0,
         angle_count: 0,
+        damage: ShapeDamage::default(),
     };
     for (a, b) in found.iter().zip(&example.positions) {
         let squared = a.distance_squared(*b);

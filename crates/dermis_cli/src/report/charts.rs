@@ -12,6 +12,9 @@ pub(super) const CHART_WIDTH: u32 = 1100;
 /// Errors of which one is so many times another are drawn on a logarithmic axis.
 const FAR_APART: f64 = 20.0;
 
+/// Errors below this E_RMS are rounding: a millionth of the model's radius.
+const ROUNDING: f64 = 1e-3;
+
 /// E_RMS of every example in order, a line for every fit; those held out as open circles.
 pub(super) fn example_chart<'a>(
     fits: impl Iterator<Item = (&'a str, &'a FitReport)> + Clone,
@@ -23,7 +26,7 @@ pub(super) fn example_chart<'a>(
     });
     Chart {
         x: Axis::linear("example"),
-        y: error_axis(errors, 0.0),
+        y: error_axis(errors),
         series: fits
             .map(|(name, fitted)| example_series(name, fitted))
             .collect(),
@@ -67,17 +70,17 @@ pub(super) fn round_chart(fitted: &FitReport) -> Chart {
     Chart {
         x: Axis::linear("round of rest positions and weights"),
         y: Axis::linear("rms distance, model units").from_zero(),
-        series: vec![Series::new("all examples", Draw::LineAndPoints, points)],
+        series: vec![Series::new("", Draw::LineAndPoints, points)],
         width: CHART_WIDTH,
         ..Chart::default()
     }
 }
 
 /// A chart that leaves room for another beside it.
-fn half(title: &str, x: &str, y: Axis, series: Vec<Series>) -> Chart {
+fn half(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
     Chart {
         title: title.to_owned(),
-        x: Axis::linear(x).from_zero(),
+        x,
         y,
         series,
         width: CHART_WIDTH / 2 - 10,
@@ -95,7 +98,9 @@ pub(super) fn cost_charts(comparison: &Comparison) -> Vec<Chart> {
             Series::new(row.label.as_str(), Draw::Points, [point])
         });
         let errors = comparison.compared().map(|(_, c)| c.tested().e_rms);
-        half(title, label, error_axis(errors, 0.0), series.collect())
+        let costs = comparison.compared().map(|(_, c)| cost(c));
+        let x = cost_axis(label, costs);
+        half(title, x, error_axis(errors), series.collect())
     };
     vec![
         chart("Error against time", "ns per vertex", |c| c.ns_per_vertex),
@@ -141,26 +146,42 @@ pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<
     Some(vec![
         half(
             "Error over proxy bones",
-            "proxy bones",
+            axis("proxy bones"),
             axis("EE, %"),
             errors,
         ),
         half(
             "Size over proxy bones",
-            "proxy bones",
+            axis("proxy bones"),
             axis("KiB"),
             vec![size],
         ),
     ])
 }
 
-/// An axis of errors: logarithmic where they are far apart and none is below the least.
-pub(super) fn error_axis(errors: impl Iterator<Item = f64>, least: f64) -> Axis {
+/// An axis of errors, given those of the whole: logarithmic where they are far apart, down to a third of the lowest,
+/// and never to what is only rounding.
+pub(super) fn error_axis(errors: impl Iterator<Item = f64>) -> Axis {
     let (low, high) = errors.fold((f64::INFINITY, 0.0_f64), |(low, high), error| {
         (low.min(error), high.max(error))
     });
-    match low > least && high > FAR_APART * low {
-        true => Axis::log10("E_RMS"),
+    let low = low.max(ROUNDING);
+    match high > FAR_APART * low {
+        true => {
+            let floor = 10f64.powf((low / 3.0).log10().floor()).max(ROUNDING);
+            Axis::log10("E_RMS (logarithmic)").with_floor(floor)
+        }
         false => Axis::linear("E_RMS").from_zero(),
+    }
+}
+
+/// An axis of costs: logarithmic where they are far apart.
+fn cost_axis(label: &str, costs: impl Iterator<Item = f64>) -> Axis {
+    let (low, high) = costs.fold((f64::INFINITY, 0.0_f64), |(low, high), cost| {
+        (low.min(cost), high.max(cost))
+    });
+    match low > 0.0 && high > FAR_APART * low {
+        true => Axis::log10(format!("{label} (logarithmic)")),
+        false => Axis::linear(label).from_zero(),
     }
 }

@@ -2,15 +2,15 @@
 
 use dermis::ExampleSet;
 use dermis::compare::{Compared, Comparison, ComparisonRow};
-use dermis_render::HeatScale;
 use serde_json::{Value, json};
 
 use super::charts::{cost_charts, example_chart, proxy_charts};
 use super::fit::{GLOSSARY, engine_data};
+use super::gallery::{Gallery, PoseShown};
 use super::model::{Block, Column, Figure, Format, Part, Report, Row, Table, subject};
-use super::pictures::{COMPARABLE, Shot, Shown, choose_by, compared_sheet, skin_for, telling};
+use super::pictures::{Shot, Shown, choose_by, skin_for, telling};
 use super::proxies;
-use super::remarks::rig_remarks;
+use super::remarks::{damage_data, damage_remarks, rig_remarks};
 use crate::args::Up;
 use crate::talk::Talk;
 
@@ -26,6 +26,9 @@ pub(crate) fn comparison_report(
         blocks.push(Block::Table(surface(comparison)));
     }
     let mut sentences = comparison.advice();
+    for (row, c) in comparison.compared() {
+        sentences.extend(damage_remarks(&row.label, &c.report));
+    }
     sentences.extend(remarks(set, comparison));
     blocks.push(Block::Remarks(sentences));
     let mut glossary = GLOSSARY.to_vec();
@@ -75,10 +78,21 @@ pub(crate) fn comparison_figures(
         false => "all examples",
     };
     let mut figures = vec![Figure {
+        heading: "Where the error is",
+        parts: pictures(set, comparison, up, talk)?,
+        note: format!(
+            "The lowest error first; the ring is at the worst vertex, dashed where the surface hides it. {}",
+            match is_held_out(comparison) {
+                true => "Held-out poses are shown with skins that have not seen them.",
+                false => "No pose was held out: the errors say nothing about poses not given.",
+            }
+        ),
+    }];
+    figures.push(Figure {
         heading: "Error against cost",
         parts: vec![Part::Charts(cost_charts(comparison))],
         note: format!("E_RMS on {on}. Low and left is good."),
-    }];
+    });
     figures.extend(proxy_charts(set, comparison).map(|charts| Figure {
         heading: "How many proxy bones",
         parts: vec![Part::Charts(charts)],
@@ -86,17 +100,6 @@ pub(crate) fn comparison_figures(
                vertices and of what places the proxies."
             .to_owned(),
     }));
-    figures.push(Figure {
-        heading: "Where the error is",
-        parts: pictures(set, comparison, up, talk)?,
-        note: format!(
-            "All pictures share one colour scale; errors beyond its end are as dark as its end. {}",
-            match is_held_out(comparison) {
-                true => "Held-out poses are shown with skins that have not seen them.",
-                false => "No pose was held out: the errors say nothing about poses not given.",
-            }
-        ),
-    });
     let rows = comparison.rows.iter();
     let fits =
         rows.filter_map(|row| Some((row.label.as_str(), &row.outcome.as_ref().ok()?.report)));
@@ -278,6 +281,7 @@ fn data(set: &ExampleSet, comparison: &Comparison) -> Value {
             "playback": compared.map(|c| c.playback),
             "stockEngines": compared.map(|c| engine_data(&c.engine)),
             "rig": compared.map(|c| &c.report.rig),
+            "damage": compared.map(|c| damage_data(&c.report)),
         })
     };
     json!({
@@ -285,6 +289,7 @@ fn data(set: &ExampleSet, comparison: &Comparison) -> Value {
         "bones": set.skeleton().bone_count(),
         "examples": set.examples().len(),
         "methods": comparison.rows.iter().map(row).collect::<Vec<_>>(),
+        "verdict": comparison.verdict(),
         "advice": comparison.advice(),
     })
 }
@@ -306,43 +311,37 @@ fn choose_shown(comparison: &Comparison) -> Vec<Shown> {
     choose_by(errors, why, &[0.5])
 }
 
-/// For each pose the example and every method's error.
+/// For each pose the example, and every method with its error, the best first.
 fn pictures(
     set: &ExampleSet,
     comparison: &Comparison,
     up: Up,
     talk: &Talk,
 ) -> anyhow::Result<Vec<Part>> {
-    let chosen = choose_shown(comparison);
-    let rows: Vec<(&ComparisonRow, &Compared)> = comparison.compared().collect();
-    let errors = || rows.iter().map(|(_, c)| c.tested().e_rms);
-    let limit = COMPARABLE * errors().fold(f64::INFINITY, f64::min);
-    let mut shots = Vec::new();
-    for c in &chosen {
-        let shot = |(_, compared): &(_, &Compared)| {
-            Shot::of(set, skin_for(&compared.report, c.index), c.index)
-        };
-        shots.push(rows.iter().map(shot).collect::<Result<Vec<_>, _>>()?);
-    }
-    let comparable = shots.iter().flat_map(|shots| {
-        let pairs = shots.iter().zip(errors());
-        let comparable = pairs.filter(|(_, error)| *error <= limit);
-        comparable.map(|(shot, _)| shot.worst())
-    });
-    let scale = HeatScale::fitting(comparable, "% of size");
-    let mut parts = Vec::new();
-    for (number, (shots, c)) in shots.iter().zip(&chosen).enumerate() {
+    let mut rows: Vec<(&ComparisonRow, &Compared)> = comparison.compared().collect();
+    rows.sort_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms));
+    let mut poses = Vec::new();
+    for c in choose_shown(comparison) {
         let example = &set.examples()[c.index];
-        let labels = rows.iter().map(|(row, _)| row.label.as_str());
-        let shots: Vec<(&str, &Shot)> = labels.zip(shots).collect();
-        let target = (set.rest(), &example.positions[..], "example");
-        let steps = [number, chosen.len()].map(|sheets| sheets * (rows.len() + 1));
-        let (why, name) = (c.why, &example.name);
-        parts.push(Part::Picture {
-            title: format!("{}: {name}", super::capitalized(why)),
-            alt: format!("{why}: {name}: the example, and each method's error as colour"),
-            image: compared_sheet(target, &shots, &scale, up, steps, talk)?,
+        let mut shots = Vec::new();
+        for (row, compared) in &rows {
+            let shot = Shot::of(set, skin_for(&compared.report, c.index), c.index)?;
+            shots.push((row.label.clone(), shot));
+        }
+        poses.push(PoseShown {
+            title: format!("{}: {}", super::capitalized(c.why), example.name),
+            name: format!("example {}", example.name),
+            truth: &example.positions,
+            shots,
         });
     }
-    Ok(parts)
+    let gallery = Gallery {
+        mesh: set.rest(),
+        up,
+        size: set.size(),
+        truth_name: "truth",
+        colors: None,
+        colors_mean: "",
+    };
+    gallery.draw(&poses, talk)
 }

@@ -1,16 +1,16 @@
 //! The report of a decomposition.
 
 use dermis::measure::Cost;
-use dermis::progress::Progress;
 use dermis::{Skin, VertexProgram};
-use dermis_render::{Axis, Chart, Draw, HeatScale, Paint, Panel, Point, Series, sheet};
+use dermis_render::{Axis, Chart, Draw, Point, Series};
 use serde_json::{Value, json};
 
-use super::charts::CHART_WIDTH;
+use super::charts::{CHART_WIDTH, error_axis};
+use super::gallery::{Gallery, PoseShown};
 use super::model::{Block, Figure, Part, Report, short, subject};
-use super::pictures::{PICTURE_SIZE, Shot, View, choose_by, single, style};
+use super::pictures::{Shot, choose_by};
 use crate::cmd::decompose::DecomposeJob;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
 
 /// All that there is to tell but for pictures and charts.
 pub(crate) fn decomposition_report(job: &DecomposeJob<'_>) -> Report {
@@ -45,7 +45,7 @@ pub(crate) fn decomposition_figures(
         Figure {
             heading: "What it looks like",
             parts: pictures(job, &errors, talk)?,
-            note: String::new(),
+            note: "The ring is at the worst vertex, dashed where the surface hides it.".to_owned(),
         },
         Figure::chart("Error of each frame", line_chart("frame", &errors), ""),
     ];
@@ -149,7 +149,32 @@ fn data(job: &DecomposeJob<'_>) -> Value {
         "seconds": job.seconds,
         "roundErrors": found.round_errors,
         "stopped": job.was_stopped,
+        "verdict": verdict(job),
     })
+}
+
+/// The result in a sentence.
+fn verdict(job: &DecomposeJob<'_>) -> String {
+    let found = &job.found;
+    let bones = found.skin.skeleton.bone_count();
+    let error = job.file_e_rms;
+    let seen = match error <= 1.0 {
+        true => "hard to see",
+        false => "visible: below 1 it is hard to see",
+    };
+    let bound = match job.bound {
+        Some(bound) if bound >= 1e-3 => {
+            format!("; no skin of so many bones can fall below {}", short(bound))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{} frames play on {} in {:.0} KiB with E_RMS {}, which is {seen}{bound}.",
+        job.animation.frame_count(),
+        plural(bones, "bone"),
+        job.file_bytes[1] as f64 / 1024.0,
+        short(error),
+    )
 }
 
 /// `E_RMS` of every frame.
@@ -174,8 +199,8 @@ fn line_chart(axis: &str, errors: &[f64]) -> Chart {
     let points: Vec<Point> = errors.iter().enumerate().map(point).collect();
     Chart {
         x: Axis::linear(axis),
-        y: Axis::linear("E_RMS").from_zero(),
-        series: vec![Series::new("decomposition", Draw::Line, points)],
+        y: error_axis(errors.iter().copied()),
+        series: vec![Series::new("", Draw::Line, points)],
         width: CHART_WIDTH,
         ..Chart::default()
     }
@@ -186,41 +211,29 @@ fn pictures(job: &DecomposeJob<'_>, errors: &[f64], talk: &Talk) -> anyhow::Resu
     let animation = job.animation;
     let numbered = errors.iter().copied().enumerate().collect();
     let chosen = choose_by(numbered, "worst frame", &[0.5]);
-    let mut rows = Vec::with_capacity(chosen.len());
+    let mut poses = Vec::with_capacity(chosen.len());
     for shown in &chosen {
         let truth = animation.frames().nth(shown.index).unwrap_or_default();
         let skin = job.found.skin.evaluate(&job.found.poses[shown.index])?;
         let shot = Shot::new(truth, &skin, animation.size());
-        rows.push((shown, single(truth), shot));
-    }
-    let errors = rows.iter().flat_map(|row| row.2.percent.iter().copied());
-    let scale = HeatScale::fitting(errors, "% of size");
-    let colors = bone_colors(&job.found.skin);
-    let mut parts = Vec::with_capacity(rows.len());
-    for (number, (shown, truth, shot)) in rows.iter().enumerate() {
-        let meshes: [&[_]; 2] = [truth, &shot.fit];
-        let view = View::new(animation.rest(), &meshes, job.args.up, PICTURE_SIZE);
-        let panels = [
-            Panel::new(view.draw(truth, None)?, "animation"),
-            Panel::new(
-                view.draw(&shot.fit, Some(Paint::VertexColors(&colors)))?,
-                "skin, each bone a colour",
-            ),
-            Panel::new(
-                view.draw(&shot.fit, Some(shot.heat(&scale)))?,
-                format!("error, at most {:.2}%", shot.worst()),
-            ),
-        ];
         let why = shown.why.replace("pose", "frame");
-        let frame = shown.index;
-        parts.push(Part::Picture {
-            title: format!("{}: {frame}", super::capitalized(&why)),
-            alt: format!("{why} {frame}: animation, skin, and error as colour"),
-            image: sheet(&panels, &style(&scale, PICTURE_SIZE, panels.len())),
+        poses.push(PoseShown {
+            title: format!("{}: {}", super::capitalized(&why), shown.index),
+            name: format!("frame {}", shown.index),
+            truth,
+            shots: vec![("skin".to_owned(), shot)],
         });
-        talk.report("drawing", number + 1, rows.len());
     }
-    Ok(parts)
+    let colors = bone_colors(&job.found.skin);
+    let gallery = Gallery {
+        mesh: animation.rest(),
+        up: job.args.up,
+        size: animation.size(),
+        truth_name: "animation",
+        colors: Some(&colors),
+        colors_mean: "each bone a colour",
+    };
+    gallery.draw(&poses, talk)
 }
 
 /// The colours of each vertex's bones, mixed by weight.

@@ -4,17 +4,15 @@ use dermis::MeshAnimation;
 use dermis::compare::{
     Decomposed, DecomposedNumbers, DecompositionComparison, DecompositionRow, ModelNumbers,
 };
-use dermis_render::{Axis, Chart, Draw, HeatScale, Image, Point, Series};
+use dermis_render::{Axis, Chart, Draw, Point, Series};
 use serde_json::{Value, json};
 
 use super::charts::{CHART_WIDTH, error_axis};
+use super::gallery::{Gallery, PoseShown};
 use super::model::{Block, Column, Figure, Format, Part, Report, Row, Table, subject};
-use super::pictures::{COMPARABLE, Shot, compared_sheet};
+use super::pictures::Shot;
 use crate::args::Up;
 use crate::talk::Talk;
-
-/// Errors below this are rounding, and would stretch an axis.
-const ROUNDING: f64 = 1e-3;
 
 /// All that there is to tell but for pictures and charts.
 pub(crate) fn decompositions_report(
@@ -72,20 +70,17 @@ pub(crate) fn decompositions_figures(
     up: Up,
     talk: &Talk,
 ) -> anyhow::Result<Vec<Figure>> {
-    let mut figures = vec![Figure::chart("Error of each way", error_bars(found), "")];
+    let mut figures = Vec::new();
     if let Some(worst) = worst_frame(found) {
         figures.push(Figure {
             heading: "Where the error is",
-            parts: vec![Part::Picture {
-                title: format!("Worst frame: {worst}"),
-                alt: format!("frame {worst}: the animation, and each way's error as colour"),
-                image: picture(animation, found, worst, up, talk)?,
-            }],
-            note: "All pictures share one colour scale; errors beyond its end are as dark as its end. Without \
-                   corrections."
+            parts: pictures(animation, found, worst, up, talk)?,
+            note: "The lowest error first, without corrections; the ring is at the worst vertex, dashed where the surface \
+                   hides it."
                 .to_owned(),
         });
     }
+    figures.push(Figure::chart("Error of each way", error_bars(found), ""));
     figures.push(Figure::chart("Error of each frame", frame_chart(found), ""));
     Ok(figures)
 }
@@ -168,6 +163,7 @@ fn data(animation: &MeshAnimation, found: &DecompositionComparison) -> Value {
         "bones": found.bone_count,
         "bound": found.bound,
         "methods": found.rows.iter().map(row).collect::<Vec<_>>(),
+        "verdict": found.verdict(),
         "advice": found.advice(),
     })
 }
@@ -178,32 +174,35 @@ fn error_bars(found: &DecompositionComparison) -> Chart {
         let title = format!("{}{what}: E_RMS {:.4}", row.key, numbers.e_rms);
         Point::new(x, numbers.e_rms).titled(title)
     };
-    let mut series = Vec::new();
-    for (number, (row, numbers)) in found.decomposed().enumerate() {
+    let (mut plain, mut corrected) = (Vec::new(), Vec::new());
+    for (number, (row, way)) in found.decomposed().enumerate() {
         let x = number as f64 + 1.0;
-        let mut bars = vec![bar(x - 0.2, row, &numbers.numbers, "")];
-        let corrected = numbers.with_eigen_skin.as_ref();
-        bars.extend(corrected.map(|numbers| bar(x + 0.2, row, numbers, " with corrections")));
-        series.push(Series::new(row.key, Draw::Bars { width: 0.36 }, bars));
+        let corrections = way.with_eigen_skin.as_ref();
+        let left = if corrections.is_some() { x - 0.2 } else { x };
+        plain.push(bar(left, row, &way.numbers, ""));
+        corrected.extend(corrections.map(|n| bar(x + 0.2, row, n, " with corrections")));
     }
+    let errors: Vec<f64> = plain.iter().chain(&corrected).map(|bar| bar.y).collect();
+    let series = |name: &str, bars| Series::new(name, Draw::Bars { width: 0.36 }, bars);
+    let names = found.decomposed().map(|(row, _)| row.key.to_owned());
     Chart {
-        x: Axis::linear("in the order of the table; the second bar is with corrections")
-            .from_zero(),
-        y: Axis::linear("E_RMS").from_zero(),
-        series,
+        x: Axis::named("", names),
+        y: error_axis(errors.into_iter()),
+        series: match corrected.is_empty() {
+            true => vec![series("", plain)],
+            false => vec![
+                series("as it is", plain),
+                series("with corrections", corrected),
+            ],
+        },
         width: CHART_WIDTH,
         ..Chart::default()
     }
 }
 
-/// E_RMS of every frame, a line for every way that is not exact.
+/// E_RMS of every frame, a line for every way.
 fn frame_chart(found: &DecompositionComparison) -> Chart {
-    let shown = || {
-        found
-            .decomposed()
-            .filter(|(_, numbers)| numbers.numbers.e_rms > ROUNDING)
-    };
-    let series = shown().map(|(row, numbers)| {
+    let series = found.decomposed().map(|(row, numbers)| {
         let point = |(frame, &error): (usize, &f64)| {
             let title = format!("{} in frame {frame}: E_RMS {error:.3}", row.key);
             Point::new(frame as f64, error).titled(title)
@@ -211,12 +210,11 @@ fn frame_chart(found: &DecompositionComparison) -> Chart {
         let points: Vec<Point> = numbers.frame_errors.iter().enumerate().map(point).collect();
         Series::new(row.key, Draw::Line, points)
     });
-    let series: Vec<Series> = series.collect();
-    let errors = shown().flat_map(|(_, numbers)| numbers.frame_errors.iter().copied());
+    let errors = found.decomposed().map(|(_, way)| way.numbers.e_rms);
     Chart {
         x: Axis::linear("frame"),
-        y: error_axis(errors, ROUNDING),
-        series,
+        y: error_axis(errors),
+        series: series.collect(),
         width: CHART_WIDTH,
         height: 400,
         ..Chart::default()
@@ -236,33 +234,34 @@ fn worst_frame(found: &DecompositionComparison) -> Option<usize> {
     (0..sums.len()).max_by(|&a, &b| sums[a].total_cmp(&sums[b]).then(b.cmp(&a)))
 }
 
-/// The frame itself and every way's error in it.
-fn picture(
+/// The frame itself, and every way with its error in it, the best first.
+fn pictures(
     animation: &MeshAnimation,
     found: &DecompositionComparison,
     frame: usize,
     up: Up,
     talk: &Talk,
-) -> anyhow::Result<Image> {
+) -> anyhow::Result<Vec<Part>> {
     let truth = animation.frames().nth(frame).unwrap_or_default();
-    let ways: Vec<(&DecompositionRow, &DecomposedNumbers)> = found.decomposed().collect();
-    let shot =
-        |(_, way): &(_, &DecomposedNumbers)| Shot::new(truth, &way.frame(frame), animation.size());
-    let shots: Vec<Shot> = ways.iter().map(shot).collect();
-    let error = |way: &DecomposedNumbers| way.numbers.e_rms;
-    // A bound that is all but exact says nothing about the colours of the others.
-    let least = (ways.iter().map(|(_, way)| error(way)))
-        .filter(|error| *error > ROUNDING)
-        .fold(f64::INFINITY, f64::min);
-    let least_skin = (ways.iter().filter(|(_, way)| way.playback.is_some()))
-        .map(|(_, way)| error(way))
-        .fold(f64::INFINITY, f64::min);
-    let limit = COMPARABLE * least.max(least_skin);
-    let comparable = (ways.iter().zip(&shots))
-        .filter(|((_, way), _)| error(way) <= limit)
-        .map(|(_, shot)| shot.worst());
-    let scale = HeatScale::fitting(comparable, "% of size");
-    let named: Vec<(&str, &Shot)> = ways.iter().map(|(row, _)| row.key).zip(&shots).collect();
-    let target = (animation.rest(), truth, "animation");
-    compared_sheet(target, &named, &scale, up, [0, ways.len() + 1], talk)
+    let mut ways: Vec<(&DecompositionRow, &DecomposedNumbers)> = found.decomposed().collect();
+    ways.sort_by(|(_, a), (_, b)| a.numbers.e_rms.total_cmp(&b.numbers.e_rms));
+    let shot = |(row, way): &(&DecompositionRow, &DecomposedNumbers)| {
+        let shot = Shot::new(truth, &way.frame(frame), animation.size());
+        (row.key.to_owned(), shot)
+    };
+    let pose = PoseShown {
+        title: format!("Worst frame: {frame}"),
+        name: format!("frame {frame}"),
+        truth,
+        shots: ways.iter().map(shot).collect(),
+    };
+    let gallery = Gallery {
+        mesh: animation.rest(),
+        up,
+        size: animation.size(),
+        truth_name: "animation",
+        colors: None,
+        colors_mean: "",
+    };
+    gallery.draw(&[pose], talk)
 }

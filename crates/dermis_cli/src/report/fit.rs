@@ -2,14 +2,16 @@
 
 use dermis::fit::{
     AnimSpaceOptions, Candidate, Choice, EngineReport, FitReport, Method, Shown, Smoothing, Target,
+    fit_verdict,
 };
 use serde_json::{Value, json};
 
 use super::charts::{example_chart, round_chart};
+use super::gallery::{Gallery, PoseShown};
 use super::model::{Block, Column, Figure, Format, Part, Report, Row, Table, short, subject};
-use super::pictures::{PICTURE_SIZE, choose_examples, picture_rows};
+use super::pictures::{Shot, choose_examples, skin_for};
 use super::proxies;
-use super::remarks::rig_remarks;
+use super::remarks::{damage_data, damage_remarks, rig_remarks};
 use crate::cmd::fit::{Chosen, FitJob};
 use crate::talk::Talk;
 
@@ -76,23 +78,14 @@ pub(crate) fn fit_figures(
     fitted: &FitReport,
     talk: &Talk,
 ) -> anyhow::Result<Vec<Figure>> {
-    let chosen = choose_examples(fitted);
-    let images = picture_rows(job, fitted, &chosen, PICTURE_SIZE, talk)?;
-    let picture = |(image, c): (_, &super::Shown)| {
-        let name = &job.prepared.set.examples()[c.index].name;
-        Part::Picture {
-            title: String::new(),
-            alt: format!("{}: {name}: target, fit, and error as colour", c.why),
-            image,
-        }
-    };
-    let fits = std::iter::once((job.method().title(), fitted));
+    // The only line needs no name.
+    let fits = std::iter::once(("", fitted));
     let mut figures = vec![
         Figure {
             heading: "What it looks like",
-            parts: images.into_iter().zip(&chosen).map(picture).collect(),
+            parts: pictures(job, fitted, talk)?,
             note: format!(
-                "Each row from one camera; all rows share one colour scale. {}",
+                "The ring is at the worst vertex, dashed where the surface hides it. {}",
                 match fitted.held_out {
                     Some(_) => "Held-out poses are shown with a skin that has not seen them.",
                     None => "No pose was held out: the errors say nothing about poses not given.",
@@ -109,6 +102,31 @@ pub(crate) fn fit_figures(
         ));
     }
     Ok(figures)
+}
+
+/// The worst example and typical ones.
+fn pictures(job: &FitJob<'_>, fitted: &FitReport, talk: &Talk) -> anyhow::Result<Vec<Part>> {
+    let set = &job.prepared.set;
+    let mut poses = Vec::new();
+    for c in choose_examples(fitted) {
+        let example = &set.examples()[c.index];
+        let shot = Shot::of(set, skin_for(fitted, c.index), c.index)?;
+        poses.push(PoseShown {
+            title: format!("{}: {}", super::capitalized(c.why), example.name),
+            name: format!("example {}", example.name),
+            truth: &example.positions,
+            shots: vec![(job.method().title().to_owned(), shot)],
+        });
+    }
+    let gallery = Gallery {
+        mesh: set.rest(),
+        up: job.up,
+        size: set.size(),
+        truth_name: "truth",
+        colors: None,
+        colors_mean: "",
+    };
+    gallery.draw(&poses, talk)
 }
 
 /// A row for each kind of examples.
@@ -247,6 +265,7 @@ fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
             keys.join(", ")
         ));
     }
+    remarks.extend(damage_remarks("the skin", fitted));
     remarks.extend(proxies::remarks(&job.prepared.set, job.method(), fitted));
     remarks.extend(rig_remarks(fitted));
     if let Chosen::Best(choice) = &job.choice {
@@ -285,6 +304,8 @@ fn data(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport) -> Value {
         "cost": fitted.cost,
         "proxies": proxies::summary(&job.prepared.set, job.method(), fitted),
         "rig": fitted.rig,
+        "damage": damage_data(fitted),
+        "verdict": fit_verdict(job.method(), fitted, engine),
         "roundErrors": fitted.round_errors,
         "smoothing": fitted.smoothing,
         "fitSeconds": fitted.fit_seconds,

@@ -1,47 +1,35 @@
-//! A report as a page: one HTML file that needs no other.
+//! A report as a page: one HTML file that needs no other, and no scripts.
+//!
+//! In the order in which one decides: the verdict, the numbers, what they say, pictures, charts, and what words mean.
 
 use base64::Engine;
 use serde_json::Value;
 
+use super::gallery::{PictureCell, PictureRow};
 use super::model::{Block, Column, Figure, Part, Report, Row, Table};
 
-const STYLE: &str = "\
-body{font:16px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:1160px;\
-margin:2rem auto;padding:0 1rem}\
-h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem}\
-h3{font-size:1rem;margin-bottom:0}\
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
-th,td{padding:.3rem .9rem;text-align:right;border-bottom:1px solid #ddd}\
-th:first-child,td:first-child{text-align:left;padding-left:0;white-space:nowrap}\
-table.wide{font-size:.82rem;line-height:1.35;width:100%}\
-table.wide th,table.wide td{padding:.35rem .45rem}\
-table.wide td:first-child{white-space:normal}td code{white-space:nowrap}\
-table.wide th{vertical-align:bottom;font-weight:600}\
-th.group{text-align:center;border-bottom:none;color:#555}\
-td.words,th.words{text-align:left}td.best{font-weight:700;color:#005a8d}\
-tr.chosen{background:#eef5fa}\
-img{width:100%;height:auto;margin:.4rem 0}\
-code{background:#f3f3f3;padding:.15rem .35rem;border-radius:3px;overflow-wrap:anywhere}\
-svg{max-width:100%;height:auto}.pair{display:flex;flex-wrap:wrap;gap:1.2rem}.note{color:#555}";
+/// Light and dark, on screens and on paper.
+const STYLE: &str = include_str!("page.css");
+/// Dark paper, for those who asked their system for it.
+const DARK: &str = "--paper:#17191d;--ink:#e6e8eb;--soft:#a4abb5;--line:#383c43;--stage:#71767e;--card:#23262c;\
+                    --best:#7cc4ff;--chosen:#1d3040";
 
-/// Tables of more columns than this are set in small type.
-const FEW_COLUMNS: usize = 8;
-
-/// The whole page. Its figures come after all that is in words and numbers.
+/// The whole page.
 pub(crate) fn html(report: &Report, figures: &[Figure]) -> anyhow::Result<String> {
     let heading = escape(&report.heading);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\">\
-         <title>{heading}</title><style>{STYLE}</style></head><body>\n\
-         <h1>{heading}</h1>\n\
-         <p class=\"note\">{}. Made by dermis {} with<br>\
-         <code>{}</code></p>\n",
+         <title>{heading}</title>\n<style>\n{STYLE}\
+         @media screen and (prefers-color-scheme:dark){{:root{{{DARK}}}{}}}\n</style></head><body>\n\
+         <h1>{heading}</h1>\n<p class=\"note\">{}</p>\n",
+        dermis_render::dark_chart_style(),
         escape(&report.subject),
-        env!("CARGO_PKG_VERSION"),
-        escape(&report.command)
     );
     let p = &mut page;
+    if let Some(verdict) = report.data["verdict"].as_str() {
+        *p += &format!("<p class=\"verdict\">{}</p>\n", escape(verdict));
+    }
     for block in &report.blocks {
         match block {
             Block::Table(numbers) => table(p, &report.data, numbers),
@@ -58,24 +46,30 @@ pub(crate) fn html(report: &Report, figures: &[Figure]) -> anyhow::Result<String
                     *p += &format!("<p>{}</p>\n", escape(sentence));
                 }
             }
-            Block::Remarks(remarks) => list(
-                p,
-                "What the numbers say",
-                remarks.iter().map(|text| escape(text)),
-            ),
+            Block::Remarks(remarks) => {
+                let items: String = (remarks.iter())
+                    .map(|text| format!("<li>{}</li>", escape(text)))
+                    .collect();
+                if !items.is_empty() {
+                    *p += &format!("<h2>What the numbers say</h2>\n<ul>{items}</ul>\n");
+                }
+            }
         }
     }
     for figure in figures {
-        *p += &format!("<h2>{}</h2>\n", escape(figure.heading));
-        for part in &figure.parts {
-            draw(p, part)?;
-        }
-        note(p, &figure.note);
+        draw(p, figure)?;
     }
-    let glossary = report.glossary.iter();
-    let meanings = glossary.map(|(word, text)| format!("<b>{word}</b>: {}", escape(text)));
-    list(p, "How to read the numbers", meanings);
-    p.push_str("</body></html>\n");
+    if !report.glossary.is_empty() {
+        let meaning =
+            |(word, text): &(&str, &str)| format!("<dt>{word}</dt><dd>{}</dd>\n", escape(text));
+        let meanings: String = report.glossary.iter().map(meaning).collect();
+        *p += &format!("<h2>How to read the numbers</h2>\n<dl>\n{meanings}</dl>\n");
+    }
+    *p += &format!(
+        "<p class=\"note\">Made by dermis {} with <code>{}</code></p>\n</body></html>\n",
+        env!("CARGO_PKG_VERSION"),
+        escape(&report.command)
+    );
     Ok(page)
 }
 
@@ -83,32 +77,36 @@ fn table(p: &mut String, data: &Value, table: &Table) {
     if !table.heading.is_empty() {
         *p += &format!("<h2>{}</h2>\n", escape(table.heading));
     }
-    p.push_str(match table.columns.len() > FEW_COLUMNS {
-        true => "<table class=\"wide\">",
-        false => "<table>",
-    });
-    if table.columns.iter().any(|c| !c.heading[0].is_empty()) {
-        p.push_str("<tr><th></th>");
-        for columns in table.columns.chunk_by(|a, b| a.heading[0] == b.heading[0]) {
-            let (count, heading) = (columns.len(), escape(&columns[0].heading[0]));
-            *p += &format!("<th class=\"group\" colspan=\"{count}\">{heading}</th>");
-        }
-        p.push_str("</tr>\n");
-    }
-    *p += &format!("<tr><th>{}</th>", escape(table.names));
-    for column in &table.columns {
+    let columns: Vec<(&Column, bool)> = table
+        .columns
+        .iter()
+        .map(|column| (column, is_later(data, table, column)))
+        .collect();
+    p.push_str("<div class=\"table\">\n");
+    if columns.iter().any(|(_, is_later)| *is_later) {
+        let count = columns.len();
         *p += &format!(
-            "<th{}>{}</th>",
-            class(column, false),
-            escape(&column.heading[1])
+            "<label class=\"switch\"><input type=\"checkbox\">show all {count} columns</label>\n"
         );
     }
-    p.push_str("</tr>\n");
+    *p += &format!(
+        "<div class=\"scroll\"><table>\n<thead><tr><th>{}</th>",
+        escape(table.names)
+    );
+    for (column, is_later) in &columns {
+        let [above, below] = column.heading.each_ref().map(|line| escape(line));
+        let heading = match (above.is_empty(), below.is_empty()) {
+            (true, _) => below,
+            (_, true) => above,
+            _ => format!("{above}<small>{below}</small>"),
+        };
+        *p += &format!("<th{}>{heading}</th>", class(column, *is_later, false));
+    }
+    p.push_str("</tr></thead>\n<tbody>\n");
     let lowest = |column: &Column| {
         let numbers = table.rows.iter().filter_map(|row| column.number(data, row));
         (table.lowest_is_best && !column.is_words()).then(|| numbers.fold(f64::INFINITY, f64::min))
     };
-    let lowest: Vec<Option<f64>> = table.columns.iter().map(lowest).collect();
     for row in &table.rows {
         p.push_str(if row.is_chosen {
             "<tr class=\"chosen\">"
@@ -122,24 +120,44 @@ fn table(p: &mut String, data: &Value, table: &Table) {
                 *p += &format!("<td class=\"words\" colspan=\"{count}\">no numbers: {reason}</td>");
             }
             None => {
-                for (column, lowest) in table.columns.iter().zip(&lowest) {
-                    let is_best = lowest.is_some() && column.number(data, row) == *lowest;
+                for (column, is_later) in &columns {
+                    let lowest = lowest(column);
+                    let is_best = lowest.is_some() && column.number(data, row) == lowest;
                     let cell = column.cell(data, row).unwrap_or("–".to_owned());
-                    *p += &format!("<td{}>{}</td>", class(column, is_best), escape(&cell));
+                    let class = class(column, *is_later, is_best);
+                    *p += &format!("<td{class}>{}</td>", escape(&cell));
                 }
             }
         }
         p.push_str("</tr>\n");
     }
-    p.push_str("</table>\n");
+    p.push_str("</tbody></table></div>\n</div>\n");
     note(p, table.note);
 }
 
-fn class(column: &Column, is_best: bool) -> &'static str {
-    match (column.is_words(), is_best) {
-        (true, _) => " class=\"words\"",
-        (false, true) => " class=\"best\"",
-        (false, false) => "",
+/// Whether a column is shown only when all are asked for: of tables with many columns, those that are not needed to
+/// decide, and those that are empty.
+fn is_later(data: &Value, table: &Table, column: &Column) -> bool {
+    /// Tables of no more columns than this show all of them.
+    const FEW_COLUMNS: usize = 7;
+    let has_cells = table
+        .rows
+        .iter()
+        .any(|row| column.cell(data, row).is_some());
+    table.columns.len() > FEW_COLUMNS && !(column.is_shown_first() && has_cells)
+}
+
+fn class(column: &Column, is_later: bool, is_best: bool) -> String {
+    let names = [
+        (column.is_words(), "words"),
+        (is_later, "later"),
+        (is_best && !column.is_words(), "best"),
+    ];
+    let names = names.iter().filter(|(is_so, _)| *is_so);
+    let names: Vec<&str> = names.map(|(_, name)| *name).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(" class=\"{}\"", names.join(" ")),
     }
 }
 
@@ -147,35 +165,82 @@ fn name(row: &Row) -> String {
     let name = escape(&row.name);
     match row.title.is_empty() {
         true => name,
-        false => format!("{}<br><code>{name}</code>", escape(&row.title)),
+        false => format!("<code>{name}</code><small>{}</small>", escape(&row.title)),
     }
 }
 
-fn draw(p: &mut String, part: &Part) -> anyhow::Result<()> {
-    match part {
-        Part::Charts(charts) => {
-            p.push_str("<div class=\"pair\">");
-            p.extend(charts.iter().map(dermis_render::Chart::to_svg));
-            p.push_str("</div>\n");
-        }
-        Part::Picture { title, alt, image } => {
-            if !title.is_empty() {
-                *p += &format!("<h3>{}</h3>\n", escape(title));
+fn draw(p: &mut String, figure: &Figure) -> anyhow::Result<()> {
+    let is_pictures = |part: &Part| matches!(part, Part::Pictures(_));
+    let has_pictures = figure.parts.iter().any(is_pictures);
+    p.push_str(match has_pictures {
+        true => "<section class=\"larger\">\n",
+        false => "<section>\n",
+    });
+    *p += &format!("<h2>{}</h2>\n", escape(figure.heading));
+    if has_pictures {
+        note(p, &figure.note);
+        p.push_str("<label class=\"switch\"><input type=\"checkbox\">larger pictures</label>\n");
+    }
+    for part in &figure.parts {
+        match part {
+            Part::Charts(charts) => {
+                p.push_str("<div class=\"charts\">");
+                p.extend(charts.iter().map(dermis_render::Chart::to_svg));
+                p.push_str("</div>\n");
             }
-            let png = base64::engine::general_purpose::STANDARD.encode(image.to_png()?);
-            let alt = escape(alt);
-            *p += &format!("<img alt=\"{alt}\" src=\"data:image/png;base64,{png}\">\n");
+            Part::Scale { svg, note } => {
+                let note = escape(note);
+                *p += &format!("<div class=\"scale\">{svg}<p class=\"note\">{note}</p></div>\n");
+            }
+            Part::Pictures(row) => pictures(p, row)?,
         }
     }
+    if !has_pictures {
+        note(p, &figure.note);
+    }
+    p.push_str("</section>\n");
     Ok(())
 }
 
-/// A list with a heading; nothing for none.
-fn list(p: &mut String, heading: &str, items: impl Iterator<Item = String>) {
-    let items: String = items.map(|item| format!("<li>{item}</li>")).collect();
-    if !items.is_empty() {
-        *p += &format!("<h2>{heading}</h2>\n<ul>{items}</ul>\n");
+fn pictures(p: &mut String, row: &PictureRow) -> anyhow::Result<()> {
+    *p += &format!(
+        "<h3>{}</h3>\n<div class=\"pictures\">\n",
+        escape(&row.title)
+    );
+    for cell in &row.cells {
+        let PictureCell {
+            heading,
+            pictures,
+            lines,
+            is_truth,
+        } = cell;
+        let class = if *is_truth { "cell truth" } else { "cell" };
+        *p += &format!("<div class=\"{class}\"><b>{}</b>", escape(heading));
+        for picture in pictures {
+            let png = base64::engine::general_purpose::STANDARD.encode(picture.image.to_png()?);
+            let (width, height) = (picture.image.width(), picture.image.height());
+            let alt = escape(&picture.alt);
+            *p += &format!(
+                "<div class=\"shot\"><img alt=\"{alt}\" width=\"{width}\" height=\"{height}\" \
+                 src=\"data:image/png;base64,{png}\">"
+            );
+            if let Some(mark) = &picture.mark {
+                let [x, y] = mark.place.map(|share| 100.0 * share);
+                let class = if mark.is_hidden { "mark far" } else { "mark" };
+                let title = escape(&mark.title);
+                *p += &format!(
+                    "<i class=\"{class}\" style=\"left:{x:.2}%;top:{y:.2}%\" title=\"{title}\"></i>"
+                );
+            }
+            p.push_str("</div>");
+        }
+        for line in lines {
+            *p += &format!("<span>{}</span>", escape(line));
+        }
+        p.push_str("</div>\n");
     }
+    p.push_str("</div>\n");
+    Ok(())
 }
 
 fn note(p: &mut String, text: &str) {
@@ -201,13 +266,13 @@ mod tests {
         let page = html(&example(), &[]).expect("a page");
         for part in [
             "<h1>2 ways</h1>",
-            "<th class=\"group\" colspan=\"1\">E_RMS</th>",
+            "<th>E_RMS<small>all</small></th>",
             "<td>11.750</td><td class=\"best\">80.74 ± 63.00</td><td class=\"words\">yes</td>",
             "<td>a&lt;b</td><td class=\"best\">1e-4</td><td>–</td>",
             "<td class=\"words\" colspan=\"4\">no numbers: no bones</td>",
             "<tr><td>mesh</td><td class=\"words\">3 vertices</td></tr>",
             "<li>ssd &amp; co. are fine</li>",
-            "<li><b>E_RMS</b>: an error</li>",
+            "<dt>E_RMS</dt><dd>an error</dd>",
         ] {
             assert!(page.contains(part), "{part} in {page}");
         }

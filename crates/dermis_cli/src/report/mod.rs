@@ -8,6 +8,7 @@ mod comparison;
 mod decomposition;
 mod decompositions;
 mod fit;
+mod gallery;
 mod html;
 mod json;
 mod model;

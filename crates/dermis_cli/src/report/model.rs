@@ -6,8 +6,10 @@
 //! Charts and pictures take a while and are wanted on pages alone; they are made apart, as [`Figure`]s.
 
 use dermis::TriMesh;
-use dermis_render::{Chart, Image};
+use dermis_render::Chart;
 use serde_json::Value;
+
+use super::gallery::PictureRow;
 
 /// A result.
 #[derive(Debug)]
@@ -116,13 +118,15 @@ pub(crate) struct Figure {
 pub(super) enum Part {
     /// Side by side.
     Charts(Vec<Chart>),
-    Picture {
-        /// Above it; empty for none.
-        title: String,
-        /// What it shows, for those who cannot see it.
-        alt: String,
-        image: Image,
+    /// The colours of all pictures of the page.
+    Scale {
+        /// The legend.
+        svg: String,
+        /// What it means, and what it does not show.
+        note: String,
     },
+    /// A pose: the truth, and what is shown in its place.
+    Pictures(PictureRow),
 }
 
 impl Figure {
@@ -173,6 +177,22 @@ impl Column {
                 format!("{:.2}{deviation}", number?)
             }
         })
+    }
+
+    /// Whether a page shows it before all columns are asked for: what one decides by. Where the errors of held-out
+    /// examples are known, those of the others can wait; so can means, normals, and what a fit took.
+    pub(super) fn is_shown_first(&self) -> bool {
+        const LATER: [&str; 7] = [
+            "/positionErrorPercent",
+            "/meanDistance",
+            "/meanNormalAngleDeg",
+            "/maxNormalAngleDeg",
+            "/bytesPerFrame",
+            "/fitSeconds",
+            "/seconds",
+        ];
+        let can_wait = LATER.iter().any(|end| self.key.ends_with(end));
+        !can_wait && !self.key.starts_with("/training")
     }
 
     /// True for words, which begin at the left of their column.

@@ -1,4 +1,4 @@
-//! Pictures of target, fit and error, at the same scale and from the same place.
+//! Which poses are shown, what a skin makes of them, and from where that is looked at.
 
 use anyhow::Context;
 use dermis::fit::FitReport;
@@ -7,21 +7,14 @@ use dermis::progress::Progress;
 use dermis::{ExampleSet, Skin, TriMesh};
 use dermis_render::glam::Vec3;
 use dermis_render::{
-    Camera, Ground, HeatScale, Image, LegendSide, Paint, Panel, Scene, SheetStyle, Surface, UpAxis,
-    render, sheet, smooth_normals,
+    Background, Camera, Ground, HeatScale, Image, LegendSide, Paint, Panel, Scene, SheetStyle,
+    Surface, UpAxis, render, sheet, smooth_normals,
 };
 use glam::DVec3;
 
 use crate::args::Up;
 use crate::cmd::fit::FitJob;
 use crate::talk::Talk;
-
-/// Side of each picture in pixels; shown at about half that, so that it is sharp on dense screens.
-pub(super) const PICTURE_SIZE: u32 = 560;
-
-/// Ways whose error is within so many times the lowest decide where the colours end: one that went astray would
-/// leave nothing to see of the others.
-pub(super) const COMPARABLE: f64 = 3.0;
 
 /// An example to show, and why.
 pub(crate) struct Shown {
@@ -87,9 +80,9 @@ pub(crate) fn picture_rows(
     for c in chosen {
         shots.push(Shot::of(set, skin_for(fitted, c.index), c.index)?);
     }
-    // One scale for all rows: the darkest colour is the largest error anywhere in them.
+    // One scale for all rows.
     let errors = shots.iter().flat_map(|shot| shot.percent.iter().copied());
-    let scale = HeatScale::fitting(errors, "% of size");
+    let scale = HeatScale::comparing(&[errors.collect()], "% of size");
     let total = 3 * shots.len();
     let mut rows = Vec::new();
     for (number, (shot, c)) in shots.iter().zip(chosen).enumerate() {
@@ -114,40 +107,8 @@ pub(crate) fn picture_rows(
     Ok(rows)
 }
 
-/// A mesh and what is shown in its place, way by way, all from one place.
-///
-/// `steps` are the pictures drawn before, and those of all sheets.
-pub(super) fn compared_sheet(
-    (mesh, target, caption): (&TriMesh, &[DVec3], &str),
-    shots: &[(&str, &Shot)],
-    scale: &HeatScale,
-    up: Up,
-    steps: [usize; 2],
-    talk: &Talk,
-) -> anyhow::Result<Image> {
-    /// Panels in a row when there are too many for one.
-    const COLUMNS: usize = 3;
-    let target = single(target);
-    // Where to look from is for the target to say: others may throw vertices far away.
-    let view = View::new(mesh, &[&target], up, PICTURE_SIZE);
-    let mut panels = vec![Panel::new(view.draw(&target, None)?, caption)];
-    for (name, shot) in shots {
-        panels.push(Panel::new(
-            view.draw(&shot.fit, Some(shot.heat(scale)))?,
-            format!("{name}: error at most {:.2}%", shot.worst()),
-        ));
-        talk.report("drawing", steps[0] + panels.len(), steps[1]);
-        talk.check_stopped()?;
-    }
-    let columns = match panels.len() {
-        few @ ..=4 => few,
-        _ => COLUMNS,
-    };
-    Ok(sheet(&panels, &style(scale, PICTURE_SIZE, columns)))
-}
-
 /// So many panels in a row, with the scale's legend at the right end.
-pub(super) fn style(scale: &HeatScale, size: u32, columns: usize) -> SheetStyle {
+fn style(scale: &HeatScale, size: u32, columns: usize) -> SheetStyle {
     // Three pictures in a row are shown at about half their size, more of them smaller: text this
     // large reads as body text.
     let text_px = size as f32 / 22.0 * (columns as f32 / 3.0).max(1.0);
@@ -201,8 +162,13 @@ impl Shot {
 pub(crate) struct View<'a> {
     triangles: &'a [[u32; 3]],
     camera: Camera,
+    /// Width over height.
+    aspect: f32,
+    /// What has to be in it.
+    points: Vec<Vec3>,
     ground: Ground,
-    size: u32,
+    background: Background,
+    pixels: [u32; 2],
 }
 
 impl<'a> View<'a> {
@@ -215,13 +181,47 @@ impl<'a> View<'a> {
         Self {
             triangles: mesh.triangles(),
             camera: Camera::three_quarter(meshes, up_axis, 1.0),
+            aspect: 1.0,
+            points: meshes
+                .iter()
+                .flat_map(|mesh| mesh.iter().copied())
+                .collect(),
+            background: Background::Studio,
             ground: Ground {
                 up_axis,
                 height: Some(lowest(meshes, up_axis)),
                 ..Ground::default()
             },
-            size,
+            pixels: [size; 2],
         }
+    }
+
+    /// The same view for a page: so wide for its height, with as many pixels as a square of this side, and on the page's
+    /// own paper.
+    pub(super) fn for_page(self, side: f32, aspect: f32) -> Self {
+        let direction = self.camera.target - self.camera.eye;
+        let points = self.points.iter().copied();
+        let up = self.ground.up_axis.up();
+        let pixels = [side * aspect.sqrt(), side / aspect.sqrt()].map(|side| side.round() as u32);
+        Self {
+            camera: Camera::framing(points, direction, up, aspect),
+            aspect,
+            background: Background::Transparent,
+            pixels,
+            ..self
+        }
+    }
+
+    /// Where the eye is.
+    pub(super) fn eye(&self) -> Vec3 {
+        self.camera.eye
+    }
+
+    /// Where a point is in the picture, in shares of its width and height; `None` when it is outside.
+    pub(super) fn place(&self, point: Vec3) -> Option<[f32; 2]> {
+        let place = self.camera.place_in_picture(point, self.aspect)?;
+        let is_inside = place.iter().all(|share| (0.0..=1.0).contains(share));
+        is_inside.then_some(place)
     }
 
     pub(crate) fn draw(
@@ -238,9 +238,10 @@ impl<'a> View<'a> {
         let scene = Scene {
             surfaces: vec![surface],
             ground: Some(self.ground),
-            ..Scene::default()
+            background: self.background,
         };
-        render(&scene, &self.camera, self.size, self.size).context("the picture cannot be drawn")
+        let [width, height] = self.pixels;
+        render(&scene, &self.camera, width, height).context("the picture cannot be drawn")
     }
 }
 

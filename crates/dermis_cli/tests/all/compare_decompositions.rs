@@ -121,14 +121,15 @@ fn the_page_shows_table_charts_and_a_picture_and_needs_no_other_file() {
         assert_eq!(
             html.matches(&format!(">{key}</text>")).count(),
             2,
-            "{key} in the legends"
+            "{key} below its bars and at its line"
         );
     }
-    assert_eq!(html.matches("<svg").count(), 2, "charts");
+    let charts = html.matches("class=\"dermis-chart\"").count();
+    assert_eq!(charts, 2, "charts");
     assert_eq!(
         html.matches("src=\"data:image/png;base64,").count(),
-        1,
-        "a picture"
+        1 + 2 * Decomposer::all().len(),
+        "the animation, and of each way the shape and the error"
     );
     let html = html
         .replace("http://www.w3.org/2000/svg", "")

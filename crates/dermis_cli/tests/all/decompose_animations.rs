@@ -576,9 +576,12 @@ fn the_report_shows_the_worst_frame_and_needs_no_other_file() {
         "the command"
     );
     let pictures = html.matches("src=\"data:image/png;base64,").count();
-    assert_eq!(pictures, 2, "the worst frame and a typical one");
     assert_eq!(
-        html.matches("<svg").count(),
+        pictures, 6,
+        "of the worst frame and a typical one the animation, the skin and the error"
+    );
+    assert_eq!(
+        html.matches("class=\"dermis-chart\"").count(),
         2,
         "errors by frame and by round"
     );

@@ -24,6 +24,7 @@ mod info_says_what_is_there;
 mod input_that_cannot_be_right;
 mod numbers_have_limits;
 mod outputs_and_inputs;
+mod pages_to_decide_by;
 mod proxy_bones;
 mod psd_check;
 mod psd_edits;

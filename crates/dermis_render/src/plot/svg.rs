@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
+use super::labels::{Area, beside, spread};
 use super::{Chart, Draw, Marker, Point, Series};
+use crate::palette::{self, Shape};
 use crate::text::text_width;
 use crate::ticks::Tick;
 
-/// Colours of the series, in order, and again from the start.
-const COLORS: [&str; 7] = [
-    "#0072b2", "#d55e00", "#00876c", "#b8548f", "#b07d00", "#3d9bd1", "#5c5c66",
-];
+/// From the end of a line to its name: room for a line that leads there, and a marker.
+const LEAD: f64 = 34.0;
 const TEXT_PX: f64 = 12.0;
 const TITLE_PX: f64 = 14.0;
 
@@ -32,7 +32,13 @@ impl Frame {
         let x_label = if chart.x.label.is_empty() { 0.0 } else { 20.0 };
         let title = if chart.title.is_empty() { 10.0 } else { 30.0 };
         let legend = 18.0 * legend_rows(chart).len() as f64;
-        let (left, right) = (14.0 + y_label + widest, f64::from(chart.width) - 16.0);
+        let names = chart
+            .series
+            .iter()
+            .filter(|series| is_named_at_end(chart, series));
+        let names = names.map(|series| LEAD + width_of(&series.name));
+        let names = names.fold(16.0, f64::max);
+        let (left, right) = (14.0 + y_label + widest, f64::from(chart.width) - names);
         let (top, bottom) = (title + legend, f64::from(chart.height) - 26.0 - x_label);
         // A chart too small for its labels keeps a sliver of data area rather than turning inside out.
         Self {
@@ -42,6 +48,10 @@ impl Frame {
             bottom: bottom.max(top + 1.0),
             ends,
         }
+    }
+
+    fn at(&self, chart: &Chart, point: &Point) -> [f64; 2] {
+        [self.x(chart, point.x), self.y(chart, point.y)]
     }
 
     fn x(&self, chart: &Chart, value: f64) -> f64 {
@@ -126,8 +136,13 @@ impl Svg {
         }
         for tick in &ticks[1] {
             let y = frame.y(chart, tick.value);
+            let is_floor = tick.label.starts_with('≤');
+            let style = match is_floor {
+                true => " class=\"floor\" stroke-opacity=\"0.6\" stroke-dasharray=\"3 4\"",
+                false => "",
+            };
             self.push(format_args!(
-                "<line x1=\"{left:.2}\" x2=\"{right:.2}\" y1=\"{y:.2}\" y2=\"{y:.2}\"/>"
+                "<line x1=\"{left:.2}\" x2=\"{right:.2}\" y1=\"{y:.2}\" y2=\"{y:.2}\"{style}/>"
             ));
         }
         self.push(format_args!("</g>"));
@@ -141,7 +156,7 @@ impl Svg {
             self.push(format_args!(
                 "<text x=\"{x:.2}\" y=\"{:.2}\">{}</text>",
                 bottom + 17.0,
-                tick.label
+                escape(&tick.label)
             ));
         }
         self.push(format_args!("</g><g text-anchor=\"end\">"));
@@ -182,17 +197,18 @@ impl Svg {
     }
 
     pub(super) fn series(&mut self, chart: &Chart, series: &Series, index: usize, frame: &Frame) {
-        let color = color_of(series, index);
         self.push(format_args!(
-            "<g class=\"series\" clip-path=\"url(#{})\" fill=\"{color}\" stroke=\"{color}\">",
-            self.clip.clone()
+            "<g class=\"series\" clip-path=\"url(#{})\" {}>",
+            self.clip.clone(),
+            paint(series, index)
         ));
+        let shape = palette::shape(index);
         match series.draw {
-            Draw::Line => self.line(chart, series, frame),
-            Draw::Points => self.points(chart, series, frame),
+            Draw::Line => self.line(chart, series, index, frame),
+            Draw::Points => self.points(chart, series, shape, frame),
             Draw::LineAndPoints => {
-                self.line(chart, series, frame);
-                self.points(chart, series, frame);
+                self.line(chart, series, index, frame);
+                self.points(chart, series, shape, frame);
             }
             Draw::Bars { width } => self.bars(chart, series, frame, width),
         }
@@ -200,7 +216,7 @@ impl Svg {
     }
 
     /// One path, with a gap wherever a point cannot be shown.
-    fn line(&mut self, chart: &Chart, series: &Series, frame: &Frame) {
+    fn line(&mut self, chart: &Chart, series: &Series, index: usize, frame: &Frame) {
         let mut path = String::new();
         for run in series.points.split(|point| !chart.can_show(point)) {
             for (i, point) in run.iter().enumerate() {
@@ -214,20 +230,135 @@ impl Svg {
             }
         }
         self.push(format_args!(
-            "<path d=\"{path}\" fill=\"none\" stroke-width=\"1.8\" stroke-linejoin=\"round\">{}</path>",
+            "<path d=\"{path}\" fill=\"none\" stroke-width=\"1.8\" stroke-linejoin=\"round\"{}>{}</path>",
+            dashed(index),
             title(&series.name)
         ));
     }
 
-    fn points(&mut self, chart: &Chart, series: &Series, frame: &Frame) {
+    fn points(&mut self, chart: &Chart, series: &Series, shape: Shape, frame: &Frame) {
         for point in series.points.iter().filter(|point| chart.can_show(point)) {
-            let (x, y) = (frame.x(chart, point.x), frame.y(chart, point.y));
+            let at = frame.at(chart, point);
             let tooltip = title(&tooltip(series, point));
-            self.push(format_args!(
-                "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" {}>{tooltip}</circle>",
-                look(point.marker)
-            ));
+            if chart.is_below_floor(point) {
+                let [x, y] = at;
+                self.push(format_args!(
+                    "<path class=\"below\" d=\"M{x:.2} {y:.2}v9m-3 -3.5l3 3.5l3 -3.5\" fill=\"none\" stroke-width=\"1.4\"/>"
+                ));
+            }
+            self.marker(at, shape, point.marker, &tooltip);
         }
+    }
+
+    /// A marker; `content` is its tooltip, if it has one.
+    fn marker(&mut self, [x, y]: [f64; 2], shape: Shape, marker: Marker, content: &str) {
+        let look = match marker {
+            Marker::Filled => "stroke=\"none\"",
+            // The page's paper, which a dark page can set, covers the line below it.
+            Marker::Open => "stroke-width=\"1.6\" style=\"fill:var(--chart-paper,#fff)\"",
+        };
+        let radius = match marker {
+            Marker::Filled => 3.4,
+            Marker::Open => 3.2,
+        };
+        match shape {
+            Shape::Circle => self.push(format_args!(
+                "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{radius}\" {look}>{content}</circle>"
+            )),
+            Shape::Polygon(corners) => {
+                let corner =
+                    |[a, b]: &[f64; 2]| format!("{:.2},{:.2} ", x + radius * a, y + radius * b);
+                let corners: String = corners.iter().map(corner).collect();
+                self.push(format_args!(
+                    "<polygon points=\"{}\" {look}>{content}</polygon>",
+                    corners.trim_end()
+                ));
+            }
+        }
+    }
+
+    /// Names of series, at the ends of lines and beside single points.
+    pub(super) fn names(&mut self, chart: &Chart, frame: &Frame) {
+        let ends: Vec<(usize, &Series, [f64; 2])> = (chart.series.iter().enumerate())
+            .filter(|(_, series)| is_named_at_end(chart, series))
+            .filter_map(|(index, series)| {
+                let last = series.points.iter().rfind(|point| chart.can_show(point))?;
+                Some((index, series, frame.at(chart, last)))
+            })
+            .collect();
+        let wanted: Vec<f64> = ends.iter().map(|(_, _, at)| at[1]).collect();
+        let heights = spread(&wanted, 1.25 * TEXT_PX, [frame.top + 4.0, frame.bottom]);
+        for ((index, series, [x, y]), height) in ends.into_iter().zip(heights) {
+            let marker_x = frame.right + LEAD - 12.0;
+            self.push(format_args!("<g {}>", paint(series, index)));
+            self.push(format_args!(
+                "<path d=\"M{:.2} {y:.2}L{:.2} {height:.2}H{:.2}\" fill=\"none\" stroke-width=\"1\" stroke-opacity=\"0.7\"{}/>",
+                x.min(frame.right) + 4.0,
+                frame.right + 12.0,
+                marker_x - 3.0,
+                dashed(index)
+            ));
+            if series.draw != Draw::Line {
+                self.marker(
+                    [marker_x, height],
+                    palette::shape(index),
+                    Marker::Filled,
+                    "",
+                );
+            }
+            self.push(format_args!("</g>"));
+            self.name(&series.name, marker_x + 7.0, height);
+        }
+        self.names_of_points(chart, frame);
+    }
+
+    fn names_of_points(&mut self, chart: &Chart, frame: &Frame) {
+        let shown = |series: &Series| -> Vec<[f64; 2]> {
+            let points = series.points.iter().filter(|point| chart.can_show(point));
+            points.map(|point| frame.at(chart, point)).collect()
+        };
+        let points: Vec<[f64; 2]> = chart.series.iter().flat_map(shown).collect();
+        let area = Area {
+            left: frame.left,
+            top: frame.top - 8.0,
+            width: frame.right - frame.left + 12.0,
+            height: frame.bottom - frame.top + 8.0,
+        };
+        let mut placed: Vec<Area> = Vec::new();
+        for series in chart
+            .series
+            .iter()
+            .filter(|series| is_named_at_point(chart, series))
+        {
+            let Some(&at) = shown(series).first() else {
+                continue;
+            };
+            let size = [width_of(&series.name), 1.15 * TEXT_PX];
+            let name = beside(at, size, &points, &placed, &area);
+            // A name that stands away from its point is led to it.
+            let nearest = [
+                at[0].clamp(name.left, name.left + name.width),
+                at[1].clamp(name.top, name.top + name.height),
+            ];
+            if f64::hypot(nearest[0] - at[0], nearest[1] - at[1]) > 14.0 {
+                self.push(format_args!(
+                    "<line x1=\"{:.2}\" y1=\"{:.2}\" x2=\"{:.2}\" y2=\"{:.2}\" stroke=\"currentColor\" \
+                     stroke-opacity=\"0.45\"/>",
+                    at[0], at[1], nearest[0], nearest[1]
+                ));
+            }
+            self.name(&series.name, name.left, name.top + name.height / 2.0);
+            placed.push(name);
+        }
+    }
+
+    /// A name whose middle is at a height; the paper shines around its letters, so that lines below do not disturb.
+    fn name(&mut self, name: &str, x: f64, y: f64) {
+        self.push(format_args!(
+            "<text x=\"{x:.2}\" y=\"{:.2}\" style=\"paint-order:stroke;stroke:var(--chart-paper,#fff);stroke-width:3px\">{}</text>",
+            y + 0.36 * TEXT_PX,
+            escape(name)
+        ));
     }
 
     fn bars(&mut self, chart: &Chart, series: &Series, frame: &Frame, width: f64) {
@@ -263,20 +394,11 @@ impl Svg {
             let y = top + 18.0 * row as f64 + 16.0;
             for entry in entries {
                 let mid = y - 4.0;
-                self.push(format_args!("<g fill=\"{0}\" stroke=\"{0}\">", entry.color));
-                if entry.line {
-                    self.push(format_args!(
-                        "<line x1=\"{x:.2}\" x2=\"{:.2}\" y1=\"{mid:.2}\" y2=\"{mid:.2}\" stroke-width=\"1.8\"/>",
-                        x + 20.0
-                    ));
-                }
+                self.push(format_args!("<g {}>", entry.paint));
                 match entry.symbol {
-                    Symbol::None => {}
-                    Symbol::Circle(marker) => self.push(format_args!(
-                        "<circle cx=\"{:.2}\" cy=\"{mid:.2}\" {}/>",
-                        x + 10.0,
-                        look(marker)
-                    )),
+                    Symbol::Marker(shape, marker) => {
+                        self.marker([x + 10.0, mid], shape, marker, "")
+                    }
                     Symbol::Square => self.push(format_args!(
                         "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"11\" height=\"11\" stroke=\"none\" \
                          fill-opacity=\"0.85\"/>",
@@ -309,14 +431,12 @@ impl Svg {
 /// One entry of the legend.
 struct Entry<'a> {
     name: &'a str,
-    color: String,
-    line: bool,
+    paint: String,
     symbol: Symbol,
 }
 
 enum Symbol {
-    None,
-    Circle(Marker),
+    Marker(Shape, Marker),
     Square,
 }
 
@@ -326,30 +446,47 @@ impl Entry<'_> {
     }
 }
 
-/// The legend's entries, broken into rows that fit the chart. One unnamed series needs none.
+fn shown_count(chart: &Chart, series: &Series) -> usize {
+    let shown = series.points.iter().filter(|point| chart.can_show(point));
+    shown.count()
+}
+
+/// A line has its name at its end.
+fn is_named_at_end(chart: &Chart, series: &Series) -> bool {
+    let is_line = matches!(series.draw, Draw::Line | Draw::LineAndPoints);
+    is_line && !series.name.is_empty() && shown_count(chart, series) > 0
+}
+
+/// A single point has its name beside it.
+fn is_named_at_point(chart: &Chart, series: &Series) -> bool {
+    series.draw == Draw::Points && !series.name.is_empty() && shown_count(chart, series) == 1
+}
+
+/// The legend's entries, broken into rows that fit the chart: what has no name beside it.
 fn legend_rows(chart: &Chart) -> Vec<Vec<Entry<'_>>> {
+    let is_here = |series: &Series| {
+        let is_named = is_named_at_end(chart, series) || is_named_at_point(chart, series);
+        !series.name.is_empty() && !is_named && shown_count(chart, series) > 0
+    };
     let mut entries: Vec<Entry<'_>> = chart
         .series
         .iter()
         .enumerate()
-        .filter(|(_, series)| !series.name.is_empty())
+        .filter(|(_, series)| is_here(series))
         .map(|(index, series)| Entry {
             name: &series.name,
-            color: color_of(series, index),
-            line: matches!(series.draw, Draw::Line | Draw::LineAndPoints),
+            paint: paint(series, index),
             symbol: match series.draw {
-                Draw::Line => Symbol::None,
-                Draw::Points | Draw::LineAndPoints => Symbol::Circle(Marker::Filled),
                 Draw::Bars { .. } => Symbol::Square,
+                _ => Symbol::Marker(palette::shape(index), Marker::Filled),
             },
         })
         .collect();
     if !chart.open_means.is_empty() {
         entries.push(Entry {
             name: &chart.open_means,
-            color: "currentColor".to_owned(),
-            line: false,
-            symbol: Symbol::Circle(Marker::Open),
+            paint: "fill=\"currentColor\" stroke=\"currentColor\"".to_owned(),
+            symbol: Symbol::Marker(Shape::Circle, Marker::Open),
         });
     }
     let room = f64::from(chart.width) - 80.0;
@@ -368,19 +505,22 @@ fn legend_rows(chart: &Chart) -> Vec<Vec<Entry<'_>>> {
     rows
 }
 
-fn color_of(series: &Series, index: usize) -> String {
-    series
-        .color
-        .as_deref()
-        .map_or_else(|| COLORS[index % COLORS.len()].to_owned(), escape)
+/// The colour of a series: its own, or a built-in one that dark pages can change.
+fn paint(series: &Series, index: usize) -> String {
+    let (color, look) = match &series.color {
+        Some(color) => (escape(color), String::new()),
+        None => {
+            let look = format!(" data-look=\"{}\"", index % palette::COUNT);
+            (palette::color(index), look)
+        }
+    };
+    format!("fill=\"{color}\" stroke=\"{color}\"{look}")
 }
 
-/// Attributes of a circle. An open one covers the line below it with the page's colour, which a dark page can
-/// set as `--chart-paper`.
-fn look(marker: Marker) -> &'static str {
-    match marker {
-        Marker::Filled => "r=\"3\" stroke=\"none\"",
-        Marker::Open => "r=\"3.4\" stroke-width=\"1.6\" style=\"fill:var(--chart-paper,#fff)\"",
+fn dashed(index: usize) -> String {
+    match palette::dashes(index) {
+        "" => String::new(),
+        dashes => format!(" stroke-dasharray=\"{dashes}\""),
     }
 }
 

@@ -267,3 +267,176 @@ fn bars_stand_on_zero() {
         "twice the count, twice the height: {heights:?}"
     );
 }
+
+#[test]
+fn names_stand_at_the_ends_of_lines_and_do_not_cover_each_other() {
+    let line = |n: usize| {
+        // All end at nearly the same height.
+        let points = (0..4).map(move |i| Point::new(f64::from(i), 1.0 + 0.001 * n as f64));
+        Series::new(format!("method {n}"), Draw::LineAndPoints, points)
+    };
+    let chart = Chart {
+        y: Axis::linear("error").from_zero(),
+        series: (0..8).map(line).collect(),
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let mut heights: Vec<f64> = document
+        .descendants()
+        .filter(|node| node.text().is_some_and(|text| text.starts_with("method")))
+        .filter(|node| node.has_tag_name("text"))
+        .map(|node| number(node, "y"))
+        .collect();
+    assert_eq!(heights.len(), 8, "each name once, and no legend");
+    heights.sort_by(f64::total_cmp);
+    assert!(
+        heights.windows(2).all(|pair| pair[1] - pair[0] > 11.9),
+        "a line of text apart: {heights:?}"
+    );
+    let right = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"));
+    let right = right.filter(|node| node.text() == Some("method 0"));
+    let x = right.map(|node| number(node, "x")).fold(0.0, f64::max);
+    assert!(x < 640.0 - 50.0, "within the chart: {x}");
+}
+
+#[test]
+fn single_points_have_their_names_beside_them() {
+    let point = |n: usize| {
+        let at = Point::new(10.0 + 0.1 * n as f64, 5.0);
+        Series::new(format!("method {n}"), Draw::Points, [at])
+    };
+    let chart = Chart {
+        x: Axis::linear("bytes").from_zero(),
+        y: Axis::linear("error").from_zero(),
+        series: (0..8).map(point).collect(),
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let places: Vec<[f64; 2]> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .filter(|node| node.text().is_some_and(|text| text.starts_with("method")))
+        .map(|node| [number(node, "x"), number(node, "y")])
+        .collect();
+    assert_eq!(places.len(), 8, "each once");
+    for (i, a) in places.iter().enumerate() {
+        for b in &places[..i] {
+            let apart = [(a[0] - b[0]).abs(), (a[1] - b[1]).abs()];
+            assert!(apart[1] > 11.0 || apart[0] > 50.0, "{a:?} covers {b:?}");
+        }
+    }
+}
+
+#[test]
+fn eight_series_differ_in_colour_dash_and_marker() {
+    let line = |n: usize| {
+        let points = (0..3).map(move |i| Point::new(f64::from(i), n as f64));
+        Series::new(format!("{n}"), Draw::LineAndPoints, points)
+    };
+    let chart = Chart {
+        series: (0..8).map(line).collect(),
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let groups: Vec<_> = document
+        .descendants()
+        .filter(|node| node.attribute("class") == Some("series"))
+        .collect();
+    let distinct = |values: Vec<String>| {
+        let mut values = values;
+        values.sort();
+        values.dedup();
+        values.len()
+    };
+    let colors = groups
+        .iter()
+        .map(|g| g.attribute("fill").unwrap_or("").to_owned());
+    assert_eq!(distinct(colors.collect()), 8, "colours");
+    let dashes = groups.iter().map(|group| {
+        let line = group.children().find(|node| node.has_tag_name("path"));
+        let line = line.expect("a line");
+        line.attribute("stroke-dasharray").unwrap_or("").to_owned()
+    });
+    assert_eq!(distinct(dashes.collect()), 8, "dashes");
+}
+
+#[test]
+fn numbers_below_the_floor_are_drawn_on_it_with_an_arrow_and_the_axis_says_so() {
+    let points = [5.0, 1e-9, 0.0, 40.0].iter().enumerate();
+    let points = points.map(|(i, &y)| Point::new(i as f64, y));
+    let chart = Chart {
+        y: Axis::log10("error").with_floor(0.01),
+        series: vec![Series::new("s", Draw::LineAndPoints, points)],
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let circles = drawn(&document, "circle");
+    assert_eq!(circles.len(), 4, "none is left out");
+    let y: Vec<f64> = circles.iter().map(|&c| number(c, "cy")).collect();
+    assert_eq!(y[1], y[2], "both on the floor");
+    let below: Vec<_> = drawn(&document, "path")
+        .into_iter()
+        .filter(|path| path.attribute("class") == Some("below"))
+        .collect();
+    assert_eq!(below.len(), 2, "an arrow each");
+    let texts: Vec<_> = document
+        .descendants()
+        .filter_map(|node| node.text())
+        .collect();
+    assert!(texts.contains(&"≤ 0.01"), "{texts:?}");
+    assert!(texts.contains(&"10"), "{texts:?}");
+    assert!(
+        !texts.contains(&"1e−9"),
+        "the axis ends at the floor: {texts:?}"
+    );
+    let tooltip = circles[1]
+        .first_element_child()
+        .and_then(|title| title.text());
+    assert_eq!(tooltip, Some("s: 1, 1e−9"), "the number itself is not lost");
+}
+
+#[test]
+fn a_floor_that_nothing_falls_below_is_not_shown() {
+    let chart = Chart {
+        y: Axis::log10("error").with_floor(0.01),
+        series: vec![curve()],
+        ..Chart::default()
+    };
+    assert!(chart.to_svg().contains("≤"), "0 is below it");
+    let positive = Series::new("s", Draw::Line, [1.0, 9.0].map(|y| Point::new(y, y)));
+    let chart = Chart {
+        series: vec![positive],
+        ..chart
+    };
+    assert!(!chart.to_svg().contains("≤"), "1 is not");
+}
+
+#[test]
+fn bars_have_names_below_them() {
+    let bars = [3.0, 5.0].iter().enumerate();
+    let bars = bars.map(|(i, &y)| Point::new(i as f64 + 1.0, y));
+    let chart = Chart {
+        x: Axis::named("", ["ours <1>".to_owned(), "theirs".to_owned()]),
+        y: Axis::linear("error").from_zero(),
+        series: vec![Series::new("", Draw::Bars { width: 0.6 }, bars)],
+        ..Chart::default()
+    };
+    let svg = chart.to_svg();
+    let document = parse(&svg);
+    let x_of = |name: &str| {
+        let node = document
+            .descendants()
+            .find(|node| node.has_tag_name("text") && node.text() == Some(name));
+        number(node.expect("a name"), "x")
+    };
+    for (name, bar) in ["ours <1>", "theirs"].iter().zip(drawn(&document, "rect")) {
+        let middle = number(bar, "x") + number(bar, "width") / 2.0;
+        assert!((x_of(name) - middle).abs() < 0.02, "{name} below its bar");
+    }
+}
