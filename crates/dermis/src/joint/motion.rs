@@ -45,7 +45,7 @@ impl JointStatistics {
     /// let arm = dermis::synth::arm(&Default::default()).examples;
     /// let poses: Vec<_> = arm.examples().iter().map(|e| e.pose.clone()).collect();
     /// let joints = joint_statistics(arm.skeleton(), &poses);
-    /// assert_eq!(joints[1].motion(arm.skeleton()).to_string(), "hinge z, 0° to 115°");
+    /// assert_eq!(joints[1].motion(arm.skeleton()).to_string(), "hinge z, 0° to 114°");
     /// ```
     pub fn motion(&self, skeleton: &Skeleton) -> JointMotion {
         if self.max_angle_rad < STILL_RAD {

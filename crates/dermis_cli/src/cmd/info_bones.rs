@@ -181,7 +181,7 @@ mod tests {
             min_rad: -3.0,
             max_rad: 3.1,
         };
-        let bones: Vec<BoneSummary> = (0..40)
+        let bones: Vec<BoneSummary> = (0..40u16)
             .map(|k| BoneSummary {
                 motion: Some(motion),
                 limits: Some(turn),

@@ -24,7 +24,7 @@ pub struct UndoneEdit {
 }
 
 /// A file of the history.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Edit {
     what: String,
@@ -35,12 +35,34 @@ struct Edit {
 }
 
 /// A shape file that an edit replaced.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OldShape {
     /// As the project names it.
     path: PathBuf,
     text: String,
+}
+
+impl Edit {
+    /// The text of its file.
+    fn to_text(&self) -> String {
+        let mut text = DocumentMut::new();
+        text.insert("what", value(self.what.as_str()));
+        text.insert("before", value(self.before.as_str()));
+        text.insert("after", value(self.after.as_str()));
+        let mut shapes = ArrayOfTables::new();
+        for old in &self.shape {
+            let mut shape = Table::new();
+            let name = old.path.to_string_lossy().replace('\\', "/");
+            shape.insert("path", value(name));
+            shape.insert("text", value(old.text.as_str()));
+            shapes.push(shape);
+        }
+        if !shapes.is_empty() {
+            text.insert("shape", Item::ArrayOfTables(shapes));
+        }
+        text.to_string()
+    }
 }
 
 /// Adds what a project has changed since it was read or saved; `before` was its text then.
@@ -52,27 +74,25 @@ pub(super) fn add(
     if project.edits.is_empty() {
         return Ok(());
     }
-    let mut text = DocumentMut::new();
-    text.insert("what", value(project.edits.join("; ")));
-    text.insert("before", value(before));
-    text.insert("after", value(project.text.as_str()));
-    let mut shapes = ArrayOfTables::new();
+    let mut shape = Vec::new();
     for (path, _) in &project.unsaved {
         let file = project.beside(path);
         if file.exists() {
-            let mut shape = Table::new();
-            let name = path.to_string_lossy().replace('\\', "/");
-            shape.insert("path", value(name));
-            shape.insert("text", value(text_file::read(&file)?));
-            shapes.push(shape);
+            shape.push(OldShape {
+                path: path.clone(),
+                text: text_file::read(&file)?,
+            });
         }
     }
-    if !shapes.is_empty() {
-        text.insert("shape", Item::ArrayOfTables(shapes));
-    }
+    let edit = Edit {
+        what: project.edits.join("; "),
+        before: before.to_owned(),
+        after: project.text.clone(),
+        shape,
+    };
     let number = numbered(&project.path)?.last().map_or(1, |(n, _)| n + 1);
     let path = folder(&project.path).join(format!("{number:04}.toml"));
-    files.add(&path, text.to_string().as_bytes())?;
+    files.add(&path, edit.to_text().as_bytes())?;
     Ok(())
 }
 
@@ -155,4 +175,33 @@ fn forget(path: &Path) -> Result<(), IoError> {
         let _ = std::fs::remove_dir(folder);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_to_the_byte() {
+        for text in [
+            "",
+            "version = 1\n# a \"comment\" with \\ and \"\"\"quotes\"\"\"\n",
+            "lines of\r\nanother system\r\n",
+            "\n\n'''kept' \ttab, größe",
+        ] {
+            let edit = Edit {
+                what: "added smile to layer face".to_owned(),
+                before: text.to_owned(),
+                after: format!("{text}more"),
+                shape: vec![OldShape {
+                    path: PathBuf::from("face.psd/smile.txt"),
+                    text: text.to_owned(),
+                }],
+            };
+            let written = edit.to_text();
+            let read: Edit = text_file::parse_toml(Path::new("0001.toml"), &written)
+                .unwrap_or_else(|error| panic!("{error}:\n{written}"));
+            assert_eq!(read, edit, "{written}");
+        }
+    }
 }
