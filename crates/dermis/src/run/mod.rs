@@ -115,6 +115,7 @@ mod proxies;
 mod proxy_inputs;
 mod sampler;
 mod source;
+mod streams;
 mod timeline;
 pub mod timing;
 
@@ -134,6 +135,7 @@ pub use pose_buffer::PoseBuffer;
 pub use pose_program::PackedPoseProgram;
 pub use proxies::PackedProxies;
 pub use sampler::ClipSampler;
+pub use streams::PackedBlock;
 pub use timeline::loop_time;
 
 /// Errors of packing and evaluating.

@@ -18,6 +18,18 @@ pub(super) enum KernelKind {
     DualQuaternion,
 }
 
+impl KernelKind {
+    /// Planes of a block that belong to no bone, and those of each bone.
+    pub(super) fn plane_counts(self, has_normals: bool) -> [usize; 2] {
+        let fixed = if has_normals { 6 } else { 3 };
+        match self {
+            Self::Ssd | Self::DualQuaternion => [fixed, 1],
+            Self::MultiWeight => [fixed, 12],
+            Self::Linear { normal_planes } => [0, 4 + normal_planes],
+        }
+    }
+}
+
 /// A displacement of a rest position, or of one influence.
 pub(super) struct Move {
     pub(super) vertex: usize,
@@ -102,12 +114,7 @@ impl<'a> Source<'a> {
     /// # Errors
     /// [`RunError::NotFinite`] when a number is NaN or too large for 32 bits.
     pub(super) fn planes(&self, plan: &BlockPlan) -> Result<Vec<Plane>, RunError> {
-        let fixed = if self.has_normals { 6 } else { 3 };
-        let (fixed, per_bone) = match self.kernel {
-            KernelKind::Ssd | KernelKind::DualQuaternion => (fixed, 1),
-            KernelKind::MultiWeight => (fixed, 12),
-            KernelKind::Linear { normal_planes } => (0, 4 + normal_planes),
-        };
+        let [fixed, per_bone] = self.kernel.plane_counts(self.has_normals);
         let mut sums = vec![[0.0f64; BLOCK]; fixed + per_bone * plan.bones.len()];
         for (lane, vertex) in plan.lanes().enumerate() {
             if fixed > 0 {

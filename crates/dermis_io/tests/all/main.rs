@@ -8,6 +8,7 @@ mod decompositions_of_animations;
 mod distances_on_characters;
 mod exact_skins;
 mod example_sets;
+mod examples_run;
 mod formats;
 mod formats_hostile;
 mod formats_keep_their_promises;
