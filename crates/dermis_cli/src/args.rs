@@ -33,7 +33,7 @@ Words:
     version,
     about,
     after_help = "\
-Start with `dermis demo`: it makes a character, fits it, and says what to look at.
+Start with `dermis demo`: it shows a human arm before and after, and says what to look at.
 
 Exit codes: 0 done; 1 done, but the error is larger than you allowed; 2 could not do it."
 )]
@@ -225,7 +225,7 @@ memory, measured in the same run.
 For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning
 that has as many influences on the other bones; --against compares with another skin of the mesh.")]
     Bench(BenchArgs),
-    /// Make a character that linear blend skinning cannot match, fit it with every method, and show the results.
+    /// See a human arm before and after: painted weights, every method fitted to it, and the best of them in motion.
     #[command(after_help = "Example:\n  dermis demo my_demo")]
     Demo(DemoArgs),
 }

@@ -20,7 +20,7 @@ use crate::talk::Talk;
 /// Frames per second of the moving picture.
 const FPS: f64 = 12.0;
 /// Width and height of each of its three parts, in pixels: together they are as wide as a page of a code host.
-const PART: [u32; 2] = [276, 270];
+const PART: [u32; 2] = [276, 400];
 /// Height of the words above and below them, in pixels.
 const WORDS: [u32; 2] = [30, 28];
 /// Side of each picture of the still, in pixels.
@@ -117,7 +117,8 @@ impl<'a> Stage<'a> {
         }
         let example = example(worst.1);
         let model = held_out.skin_for(worst.1);
-        let poses: Vec<Pose> = (seen.iter().map(|&k| self.set.examples()[k].pose.clone())).collect();
+        let poses: Vec<Pose> =
+            (seen.iter().map(|&k| self.set.examples()[k].pose.clone())).collect();
         let shown = Shown::of(model, &poses, false, talk)?;
         let shots = self.shots(&example.positions, &example.pose, shown.skin(model))?;
         Ok((example.name.clone(), self.still(&shots)?.to_png()?))
@@ -148,7 +149,13 @@ impl<'a> Stage<'a> {
             words(&mut image, heading, [middle, 6.0], 19.0, None);
             let line = (above + height) as f32 + 2.0;
             match is_truth {
-                true => words(&mut image, "slow muscle rig", [middle, line], 17.0, Some(GREY)),
+                true => words(
+                    &mut image,
+                    "slow muscle rig",
+                    [middle, line],
+                    17.0,
+                    Some(GREY),
+                ),
                 false => {
                     let text = format!("off by up to {:.0} mm", shot.worst_mm());
                     words(&mut image, &text, [middle, line], 17.0, Some(GREY));
@@ -169,8 +176,20 @@ impl<'a> Stage<'a> {
         let draw = |shot: &Shot, with_error: bool| self.draw(shot, &camera, size, with_error);
         let mut explained = Image::new(STILL, STILL, PAPER);
         let middle = 0.5 * STILL as f32;
-        words(&mut explained, "distance from", [middle, middle - 70.0], 26.0, None);
-        words(&mut explained, "where it should be", [middle, middle - 38.0], 26.0, None);
+        words(
+            &mut explained,
+            "distance from",
+            [middle, middle - 70.0],
+            26.0,
+            None,
+        );
+        words(
+            &mut explained,
+            "where it should be",
+            [middle, middle - 38.0],
+            26.0,
+            None,
+        );
         let length = STILL * 7 / 10;
         let legend = self.scale.legend(LegendSide::Horizontal, length, 24.0);
         explained.blit(&legend, (STILL - length) as i32 / 2, middle as i32 + 14);
