@@ -48,7 +48,7 @@ Words:
     arg_required_else_help = true,
     before_help = "\
 Three things to try:
-  dermis demo                 makes a character, fits it, says what to look at
+  dermis demo                 shows a human arm before and after dermis
   dermis info hero.glb        says what is in your file, and what is wrong there
   dermis fit poses.npz --method auto -o skin.glb
                               fits the best skin to your example meshes",
@@ -260,7 +260,7 @@ Examples:
   dermis man | man -l -"
     )]
     Man(ManArgs),
-    /// Make a character that linear blend skinning cannot match, fit it with every method, and show the results.
+    /// See a human arm before and after: painted weights, every method fitted to it, and the best of them in motion.
     #[command(after_help = "Example:\n  dermis demo my_demo")]
     Demo(DemoArgs),
 }

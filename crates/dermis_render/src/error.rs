@@ -64,6 +64,19 @@ pub enum RenderError {
         /// Which of its fields is wrong, and how.
         reason: &'static str,
     },
+    /// The frames of a moving picture have several sizes.
+    #[error(
+        "frame {frame} has {} × {} pixels, but the first has {} × {}",
+        actual[0], actual[1], expected[0], expected[1]
+    )]
+    FrameSize {
+        /// Number of the first frame that differs, from 0.
+        frame: usize,
+        /// Width and height of the first frame, in pixels.
+        expected: [u32; 2],
+        /// Width and height of this one.
+        actual: [u32; 2],
+    },
     /// The PNG encoder failed.
     #[error("the picture could not be encoded as PNG: {message}")]
     Png {

@@ -14,7 +14,7 @@
 //! 3. [`render`] makes an [`Image`]: smooth edges, clay shading, a soft background, and, if you ask for a
 //!    [`Ground`], a contact shadow.
 //! 4. [`sheet()`] sets pictures side by side with captions, [`HeatScale::legend`] explains the colours, and
-//!    [`Image::to_png`] gives the bytes of a file.
+//!    [`Image::to_png`] gives the bytes of a file; [`animated_png`] those of a file that moves.
 //! 5. [`Chart`] draws curves as SVG text for an HTML report, [`CurvePlot`] as a picture to stand beside
 //!    rendered ones.
 //!
@@ -63,12 +63,14 @@
 //! rows run from the top. Bad input is a [`RenderError`]; a position that is not finite only hides its
 //! triangles.
 
+mod animation;
 mod camera;
 mod color;
 mod curves;
 mod error;
 mod heatmap;
 mod image;
+mod median_cut;
 mod palette;
 mod plot;
 mod projector;
@@ -80,6 +82,7 @@ mod ticks;
 
 pub use glam;
 
+pub use animation::animated_png;
 pub use camera::{Camera, Projection, UpAxis, three_quarter_direction};
 pub use curves::{Curve, CurvePlot};
 pub use error::RenderError;

@@ -13,7 +13,7 @@
 
 use std::time::Instant;
 
-use super::report::{HeldOut, hold_out};
+use super::report::{FitReport, HeldOut, hold_out};
 use super::shown::shown_held_out;
 use super::{FitError, Method, bad_option, to_exact_ssd};
 use crate::example::{ExampleSet, Split};
@@ -231,7 +231,7 @@ pub fn choose_method(
             let start = Instant::now();
             let held_out = hold_out(set, &folds, |training| method.fit(set, training, progress));
             let tried = held_out.and_then(|held_out| {
-                let mut tried = judge(set, held_out, budget, progress)?;
+                let mut tried = judge(set, &held_out, budget, progress)?;
                 tried.seconds = start.elapsed().as_secs_f64();
                 Ok(tried)
             });
@@ -252,10 +252,46 @@ pub fn choose_method(
     })
 }
 
+/// Chooses among fits that exist already, by the rule of [`choose_method`].
+///
+/// All of them hold out the examples of `split`; a fit that holds none out cannot be judged, and is skipped with that
+/// reason. The seconds of its fits are not known here, and are 0.
+///
+/// # Errors
+/// As [`choose_method`].
+pub fn choose_fitted<'a>(
+    set: &ExampleSet,
+    split: &Split,
+    fits: impl IntoIterator<Item = (&'a Method, &'a FitReport)>,
+    budget: &Budget,
+    progress: &dyn Progress,
+) -> Result<Choice, FitError> {
+    budget.check()?;
+    let mut candidates = Vec::new();
+    for (method, report) in fits {
+        let outcome = match &report.held_out {
+            Some(held_out) => judge(set, held_out, budget, progress),
+            None => bad_option("split", "a choice needs examples to test on"),
+        };
+        candidates.push(Candidate {
+            method: method.clone(),
+            outcome,
+        });
+    }
+    let (chosen, reached) = choose(&candidates, budget)?;
+    Ok(Choice {
+        candidates,
+        chosen,
+        split: split.clone(),
+        reached,
+        target: budget.target,
+    })
+}
+
 /// What the player will show of fits, and whether it can hold them.
 fn judge(
     set: &ExampleSet,
-    held_out: HeldOut,
+    held_out: &HeldOut,
     budget: &Budget,
     progress: &dyn Progress,
 ) -> Result<Tried, FitError> {
@@ -263,7 +299,7 @@ fn judge(
     let cost = Cost::of(skin);
     let shared = (cost.driver_bytes + cost.proxy_bytes) as f64;
     let shown = match budget.target {
-        Target::Engine => shown_held_out(set, &held_out, budget.plain_exact, progress)?,
+        Target::Engine => shown_held_out(set, held_out, budget.plain_exact, progress)?,
         Target::Dermis => held_out.measured.total.clone(),
     };
     let is_large = |limit: f64| cost.bytes_per_vertex > limit;

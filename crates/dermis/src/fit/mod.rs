@@ -24,7 +24,7 @@ mod unit_size;
 mod verdict;
 
 pub use anim_space::{AnimSpaceOptions, GlobalSolver, Prior, Smoothing, fit_anim_space};
-pub use auto::{Budget, Candidate, Choice, Obstacle, Target, Tried, choose_method};
+pub use auto::{Budget, Candidate, Choice, Obstacle, Target, Tried, choose_fitted, choose_method};
 pub use bones::{BoneGuess, BoneOptions, ExampleMesh, FittedBones, fit_bones};
 pub use decompose::{
     BoneCount, BoneMotion, DecomposeOptions, Decomposition, KnownRig, LockedWeights, Quality,

@@ -1,9 +1,10 @@
-//! Characters made by formula, of any size: for the demo, examples, tests and benches.
+//! Characters for the demo, examples, tests and benches: made by formula, of any size, and one human arm.
 
 mod arm;
 mod bar;
 mod body;
 mod flag;
+mod human_arm;
 mod lathe;
 mod proxied;
 mod tube;
@@ -12,6 +13,7 @@ pub use arm::{ArmOptions, ArmPose, arm, arm_motion};
 pub use bar::{BarOptions, bar};
 pub use body::{Body, BodyOptions, body};
 pub use flag::{FlagOptions, flag};
+pub use human_arm::{HumanArm, HumanArmPose};
 pub use proxied::{ProxyOptions, proxied};
 pub use tube::{Tube, TubeOptions, tube};
 

@@ -8,6 +8,7 @@ use dermis_io::Document;
 use glam::DVec3;
 
 use crate::common::{Scratch, bar_document, quoted};
+use crate::demo_shows_the_fix::demo_files;
 use crate::support;
 use crate::support::clients::{
     Shown, assert_valid, blender_positions, largest_distance, three_positions,
@@ -15,6 +16,8 @@ use crate::support::clients::{
 
 /// How far a player may be from `dermis eval`, as a share of the rest box's diagonal.
 const TOLERANCE: f64 = 1e-5;
+/// The motion of the demo's files.
+const DEMO_CLIP: &str = "lift, curl and reach";
 
 /// What `dermis eval` says about one clip of a file.
 struct Evaluated {
@@ -113,15 +116,16 @@ fn assert_plays(clients: &Path, scratch: &Scratch, name: &str, clip: &str, fps: 
 }
 
 #[test]
-fn the_demos_arm_plays_in_three() {
+fn the_demos_arms_play_in_three() {
     let Some(clients) = support::node_clients() else {
         return;
     };
-    let scratch = Scratch::new();
-    scratch.dermis("demo .").done();
-    // 24 are the frames of the demo, 60 are mostly between them.
-    for fps in [24.0, 60.0] {
-        assert_plays(&clients, &scratch, "arm.glb", "curl and turn", fps);
+    let scratch = demo_files();
+    // 24 are the frames of the demo, 48 are half of them between.
+    for name in ["before.glb", "after.glb"] {
+        for fps in [24.0, 48.0] {
+            assert_plays(&clients, &scratch, name, DEMO_CLIP, fps);
+        }
     }
 }
 
@@ -131,14 +135,13 @@ fn spheres_reach_three_and_hold_what_it_shows() {
     let Some(clients) = support::node_clients() else {
         return;
     };
-    let scratch = Scratch::new();
-    scratch.dermis("demo .").done();
-    scratch.dermis("bounds arm.glb -o bounded.glb").done();
+    let scratch = demo_files();
+    scratch.dermis("bounds before.glb -o bounded.glb").done();
     assert_valid(&clients, &[scratch.at("bounded.glb")]);
     let shown = three_positions(
         &clients,
         &scratch.at("bounded.glb"),
-        Some("curl and turn"),
+        Some(DEMO_CLIP),
         &[0.0, 0.4, 0.9],
     );
     for mesh in shown.iter().flatten() {
@@ -360,11 +363,10 @@ fn the_arm_and_the_fox_play_in_blender() {
     ) else {
         return;
     };
-    let scratch = Scratch::new();
-    scratch.dermis("demo .").done();
+    let scratch = demo_files();
     let fit = format!("fit {} -o fox.glb --hold-out none", quoted(&fox));
     scratch.dermis(&fit).done();
-    for (name, clip) in [("arm.glb", "curl and turn"), ("fox.glb", "Walk")] {
+    for (name, clip) in [("before.glb", DEMO_CLIP), ("fox.glb", "Walk")] {
         // Frames at keys of every channel: between them Blender blends rotations component by
         // component.
         let evaluated = Evaluated::new(&scratch, name, clip, 24.0);

@@ -13,7 +13,7 @@ mod convert_anything;
 mod decompose_animations;
 mod decompose_onto_a_rig;
 mod decompose_real_animations;
-mod demo_shows_the_problem;
+mod demo_shows_the_fix;
 mod every_method;
 mod files_stay_whole;
 mod fit_a_known_rig;
