@@ -127,7 +127,10 @@ fn the_page_shows_table_charts_and_pictures_and_needs_no_other_file() {
     let pictures = html.matches("src=\"data:image/png;base64,").count();
     assert_eq!(sources, pictures, "every source is inside");
     // One example of six is held out, so the worst pose is also the typical one.
-    assert_eq!(pictures, 7, "the truth, and of three methods the shape and the error");
+    assert_eq!(
+        pictures, 7,
+        "the truth, and of three methods the shape and the error"
+    );
 }
 
 #[test]

@@ -49,9 +49,18 @@ fn few_columns_are_shown_first_and_all_of_them_without_a_script() {
     let head = head.split("</thead>").next().expect("its head");
     let columns = head.matches("<th").count() - 1;
     let later = head.matches("later\"").count();
-    assert!((5..=7).contains(&(columns - later)), "{columns} columns, {later} later");
-    assert!(page.contains(&format!("show all {columns} columns</label>")), "a switch");
-    assert!(page.contains(".later{display:none}"), "which works by style alone");
+    assert!(
+        (5..=7).contains(&(columns - later)),
+        "{columns} columns, {later} later"
+    );
+    assert!(
+        page.contains(&format!("show all {columns} columns</label>")),
+        "a switch"
+    );
+    assert!(
+        page.contains(".later{display:none}"),
+        "which works by style alone"
+    );
     assert!(!page.contains("<script"), "no script");
     assert!(page.contains("prefers-color-scheme:dark"), "dark paper");
     assert!(page.contains("@media print"), "and real paper");
@@ -60,7 +69,10 @@ fn few_columns_are_shown_first_and_all_of_them_without_a_script() {
 #[test]
 fn every_row_of_pictures_has_the_truth_first_and_names_the_worst_vertex_of_each_method() {
     let page = compared("--methods ssd,dual-quaternion");
-    let row = page.split("<div class=\"pictures\">").nth(1).expect("a row");
+    let row = page
+        .split("<div class=\"pictures\">")
+        .nth(1)
+        .expect("a row");
     let row = row.split("</section>").next().expect("its end");
     let cells: Vec<&str> = row.split("<div class=\"cell").skip(1).collect();
     assert_eq!(cells.len(), 3, "the truth and two methods");
@@ -72,12 +84,18 @@ fn every_row_of_pictures_has_the_truth_first_and_names_the_worst_vertex_of_each_
             assert!(cell.contains(part), "{part}");
         }
     }
-    assert!(cells[2].contains("<i class=\"mark"), "and shows where it is");
+    assert!(
+        cells[2].contains("<i class=\"mark"),
+        "and shows where it is"
+    );
     let sizes = |cell: &str| {
         let from = cell.find("width=\"").expect("a width");
         cell[from..from + 24].to_owned()
     };
-    assert!(cells.iter().all(|cell| sizes(cell) == sizes(cells[0])), "one framing");
+    assert!(
+        cells.iter().all(|cell| sizes(cell) == sizes(cells[0])),
+        "one framing"
+    );
 }
 
 #[test]
@@ -105,11 +123,16 @@ fn a_skin_that_tears_the_mesh_gets_a_sentence_and_a_whole_one_none() {
         }
     }
     scratch.write("spiked.npz", &document);
-    let run = scratch.dermis("compare spiked.npz --methods psd --quiet").done();
+    let run = scratch
+        .dermis("compare spiked.npz --methods psd --quiet")
+        .done();
     let tears = "psd tears the mesh in pose ";
     let sentence = run.stdout.lines().find(|line| line.contains(tears));
     let sentence = sentence.unwrap_or_else(|| panic!("{run:#?}"));
-    assert!(sentence.contains("times as long as in the example"), "{sentence}");
+    assert!(
+        sentence.contains("times as long as in the example"),
+        "{sentence}"
+    );
     let json = "compare spiked.npz --methods psd --json --quiet";
     let report = scratch.dermis(json).done().json();
     let tear: &Value = &report["methods"][0]["damage"]["heldOut"]["worstTear"];
@@ -117,7 +140,10 @@ fn a_skin_that_tears_the_mesh_gets_a_sentence_and_a_whole_one_none() {
         .filter_map(Value::as_u64)
         .collect();
     assert!(ends.contains(&40), "{tear:#}");
-    assert!(tear["times"].as_f64().is_some_and(|times| times > 4.0), "{tear:#}");
+    assert!(
+        tear["times"].as_f64().is_some_and(|times| times > 4.0),
+        "{tear:#}"
+    );
 }
 
 #[test]
