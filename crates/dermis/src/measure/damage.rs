@@ -27,6 +27,11 @@ const FOLDED_DEG: f64 = 90.0;
 /// sliver faces is not seen.
 const SMALLEST_TRIANGLE: f64 = 0.1;
 
+/// An example is folded when it has so many folded triangles, and this share of all: single triangles turn over in most
+/// fits where the example creases, and nobody sees them.
+const FEWEST_FOLDED: usize = 4;
+const FOLDED_SHARE: f64 = 0.002;
+
 /// An edge that is much longer than in the example.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -117,7 +122,7 @@ pub struct ShapeDamage {
     pub torn_edges: usize,
     /// The ends of the worst of them, and how many times as long it is.
     pub worst_tear: Option<([u32; 2], f64)>,
-    /// Triangles that face the other way than they should.
+    /// Triangles that face the other way than they should; 0 when they are too few to be seen.
     pub folded_triangles: usize,
     /// A corner of the triangle that is turned furthest, and by how much, in degrees.
     pub worst_fold: Option<(u32, f64)>,
@@ -226,6 +231,11 @@ impl<'a> DamageFinder<'a> {
                     damage.worst_fold = Some((self.triangles[t][0], angle_deg));
                 }
             }
+        }
+        let fewest = (FOLDED_SHARE * self.triangles.len() as f64).max(FEWEST_FOLDED as f64);
+        if (damage.folded_triangles as f64) < fewest {
+            damage.folded_triangles = 0;
+            damage.worst_fold = None;
         }
     }
 }

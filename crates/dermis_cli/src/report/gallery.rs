@@ -4,7 +4,7 @@
 use dermis::TriMesh;
 use dermis::progress::Progress;
 use dermis_render::glam::Vec3;
-use dermis_render::{HeatScale, Image, Paint, smooth_normals};
+use dermis_render::{HeatScale, Image, Paint};
 use glam::DVec3;
 
 use super::model::Part;
@@ -157,8 +157,7 @@ impl Gallery<'_> {
             short(percent / 100.0 * self.size)
         );
         let at = shot.fit[vertex];
-        let normals = smooth_normals(&shot.fit, self.mesh.triangles());
-        let is_hidden = normals[vertex].dot(view.eye() - at) < 0.0;
+        let is_hidden = is_hidden(view.eye(), vertex as u32, &shot.fit, self.mesh.triangles());
         let mark = view.place(at).map(|place| Mark {
             place,
             is_hidden,
@@ -166,7 +165,7 @@ impl Gallery<'_> {
         });
         match (&mark, is_hidden) {
             (None, _) => words += " (outside the picture)",
-            (Some(_), true) => words += " (on the far side)",
+            (Some(_), true) => words += " (hidden from here)",
             (Some(_), false) => {}
         }
         (words, mark)
@@ -192,6 +191,27 @@ impl Gallery<'_> {
             false => 1.0,
         }
     }
+}
+
+/// Whether a triangle stands between the eye and a vertex (the test of Möller and Trumbore, 1997).
+fn is_hidden(eye: Vec3, vertex: u32, positions: &[Vec3], triangles: &[[u32; 3]]) -> bool {
+    let ray = positions[vertex as usize] - eye;
+    let is_between = |corners: &[u32; 3]| {
+        let [a, b, c] = corners.map(|corner| positions[corner as usize]);
+        let (ab, ac, from_a) = (b - a, c - a, eye - a);
+        let across = ray.cross(ac);
+        let volume = ab.dot(across);
+        let u = from_a.dot(across) / volume;
+        let turned = from_a.cross(ab);
+        let v = ray.dot(turned) / volume;
+        // The share of the way to the vertex; a triangle without area gives no number, and hides nothing.
+        let along = ac.dot(turned) / volume;
+        u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..0.999).contains(&along)
+    };
+    let others = triangles
+        .iter()
+        .filter(|corners| !corners.contains(&vertex));
+    others.into_iter().any(is_between)
 }
 
 /// One scale for all pictures of a page, which tells good methods from bad ones.
@@ -237,4 +257,54 @@ fn beyond(scale: &HeatScale, poses: &[PoseShown<'_>]) -> String {
     format!(
         "Distance of each vertex from where it should be: pale is right, dark is wrong. {clipped}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vertex_behind_another_triangle_is_hidden_and_one_in_front_is_not() {
+        let square =
+            |z: f32| [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]].map(|[x, y]| Vec3::new(x, y, z));
+        let positions = [square(0.0), square(5.0).map(|p| 9.0 * p)].concat();
+        let triangles = [[0, 1, 2], [3, 4, 5]];
+        let hidden = |eye: Vec3, vertex| is_hidden(eye, vertex, &positions, &triangles);
+        let (front, back) = (Vec3::new(0.0, 0.0, 99.0), Vec3::new(0.0, 0.0, -99.0));
+        assert!(hidden(front, 0), "behind the large triangle");
+        assert!(!hidden(back, 0), "before it");
+        assert!(
+            !hidden(front, 3),
+            "a triangle does not hide its own corners"
+        );
+    }
+
+    #[test]
+    fn what_is_beyond_the_scale_is_counted_and_named() {
+        let truth = [DVec3::ZERO; 200];
+        let shot = |error: f64| Shot::new(&truth, &[DVec3::X * error; 200], 1.0);
+        let pose = |shots: Vec<(String, Shot)>| PoseShown {
+            title: String::new(),
+            name: String::new(),
+            truth: &truth,
+            shots,
+        };
+        let named = |name: &str, error: f64| (name.to_owned(), shot(error));
+        let poses = [pose(vec![
+            named("good", 0.004),
+            named("middle", 0.01),
+            named("astray", 0.5),
+        ])];
+        let scale = scale(&poses);
+        assert_eq!(scale.max, 1.0, "the middle one decides, in per cent");
+        let note = beyond(&scale, &poses);
+        assert!(
+            note.contains("33.3% of the vertices shown, up to 50.00%"),
+            "{note}"
+        );
+        assert!(note.contains("of astray"), "{note}");
+        let whole = [pose(vec![named("only", 0.004)])];
+        let note = beyond(&super::scale(&whole), &whole);
+        assert!(note.contains("Nothing shown is beyond"), "{note}");
+    }
 }
