@@ -29,7 +29,7 @@ pub(crate) use fit::{fit_figures, fit_report};
 pub(crate) use html::html;
 pub(crate) use model::{Report, short};
 pub(crate) use names::NameColumn;
-pub(crate) use pictures::{Shown, View, single};
+pub(crate) use pictures::{View, single};
 pub(crate) use proxies::rotational_options;
 pub(crate) use text::text;
 

@@ -3,25 +3,22 @@
 use anyhow::Context;
 use dermis::fit::FitReport;
 use dermis::measure::ExampleMeasures;
-use dermis::progress::Progress;
 use dermis::{ExampleSet, Skin, TriMesh};
 use dermis_render::glam::Vec3;
 use dermis_render::{
-    Background, Camera, Ground, HeatScale, Image, LegendSide, Paint, Panel, Scene, SheetStyle,
-    Surface, UpAxis, render, sheet, smooth_normals,
+    Background, Camera, Ground, HeatScale, Image, Paint, Scene, Surface, UpAxis, render,
+    smooth_normals,
 };
 use glam::DVec3;
 
 use crate::args::Up;
-use crate::cmd::fit::FitJob;
-use crate::talk::Talk;
 
 /// An example to show, and why.
-pub(crate) struct Shown {
+pub(super) struct Shown {
     /// Number of the example in its set.
-    pub(crate) index: usize,
+    pub(super) index: usize,
     /// Such as "worst held-out pose".
-    pub(crate) why: &'static str,
+    pub(super) why: &'static str,
 }
 
 /// The examples that tell most about a fit: those held out if any are.
@@ -33,7 +30,7 @@ pub(super) fn telling(fitted: &FitReport) -> (&[ExampleMeasures], &'static str) 
 }
 
 /// The worst example and two typical ones, held out if any are.
-pub(crate) fn choose_examples(fitted: &FitReport) -> Vec<Shown> {
+pub(super) fn choose_examples(fitted: &FitReport) -> Vec<Shown> {
     let (examples, worst_why) = telling(fitted);
     let errors = examples.iter().map(|m| (m.index, m.e_rms)).collect();
     choose_by(errors, worst_why, &[0.4, 0.6])
@@ -65,59 +62,6 @@ pub(super) fn choose_by(
 pub(super) fn skin_for(fitted: &FitReport, example: usize) -> &Skin {
     let held_out = fitted.held_out.as_ref();
     held_out.map_or(&fitted.skin, |held_out| held_out.skin_for(example))
-}
-
-/// One row of three panels per chosen example: target, fit, error.
-pub(crate) fn picture_rows(
-    job: &FitJob<'_>,
-    fitted: &FitReport,
-    chosen: &[Shown],
-    size: u32,
-    talk: &Talk,
-) -> anyhow::Result<Vec<Image>> {
-    let set = &job.prepared.set;
-    let mut shots = Vec::new();
-    for c in chosen {
-        shots.push(Shot::of(set, skin_for(fitted, c.index), c.index)?);
-    }
-    // One scale for all rows.
-    let errors = shots.iter().flat_map(|shot| shot.percent.iter().copied());
-    let scale = HeatScale::comparing(&[errors.collect()], "% of size");
-    let total = 3 * shots.len();
-    let mut rows = Vec::new();
-    for (number, (shot, c)) in shots.iter().zip(chosen).enumerate() {
-        let example = &set.examples()[c.index];
-        let target = single(&example.positions);
-        let view = View::new(set.rest(), &[&target, &shot.fit], job.up, size);
-        let panels = [
-            Panel::new(
-                view.draw(&target, None)?,
-                format!("example: {} ({})", example.name, c.why),
-            ),
-            Panel::new(view.draw(&shot.fit, None)?, job.method().title()),
-            Panel::new(
-                view.draw(&shot.fit, Some(shot.heat(&scale)))?,
-                format!("error, at most {:.2}% of the diagonal", shot.worst()),
-            ),
-        ];
-        rows.push(sheet(&panels, &style(&scale, size, 3)));
-        talk.report("drawing", 3 * (number + 1), total);
-        talk.check_stopped()?;
-    }
-    Ok(rows)
-}
-
-/// So many panels in a row, with the scale's legend at the right end.
-fn style(scale: &HeatScale, size: u32, columns: usize) -> SheetStyle {
-    // Three pictures in a row are shown at about half their size, more of them smaller: text this
-    // large reads as body text.
-    let text_px = size as f32 / 22.0 * (columns as f32 / 3.0).max(1.0);
-    SheetStyle {
-        columns: Some(columns),
-        legend: Some(scale.legend(LegendSide::Vertical, size - 60, text_px)),
-        caption_px: text_px,
-        ..SheetStyle::default()
-    }
 }
 
 /// A mesh in the place of another.
