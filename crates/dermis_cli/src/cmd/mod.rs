@@ -15,6 +15,7 @@ pub(crate) mod eval;
 pub(crate) mod fit;
 pub(crate) mod info;
 mod legal;
+pub(crate) mod measure;
 pub(crate) mod pose;
 pub(crate) mod psd;
 pub(crate) mod rig;

@@ -41,7 +41,7 @@ fn the_demo_writes_what_it_names() {
     let files = files.map(|name| format!("my demo/{name}"));
     assert_eq!(scratch.files(), files, "these and no others");
     for file in &files {
-        assert!(run.stdout.contains(file), "{file} in {run:#?}");
+        assert!(run.says(file), "{file} in {run:#?}");
     }
     for row in ["fitted to", "held out", "all (skin as written)"] {
         let e_rms: f64 = e_rms(&run.stdout, row).parse().expect("a number");

@@ -1,5 +1,6 @@
 //! User stories, told with the real binary. One binary, a module per subject: it links once.
 
+mod a_comparison_goes_on;
 mod bad_input_gets_one_sentence;
 mod bench_times_a_skin;
 mod bound_a_crowd;
@@ -13,6 +14,7 @@ mod decompose_onto_a_rig;
 mod decompose_real_animations;
 mod demo_shows_the_problem;
 mod every_method;
+mod examples_never_fitted;
 mod files_stay_whole;
 mod fit_a_known_rig;
 mod fit_with_any_method;
@@ -22,8 +24,10 @@ mod input_that_cannot_be_right;
 mod numbers_have_limits;
 mod proxy_bones;
 mod psd_check;
+mod results_to_work_with;
 mod rig_from_meshes_alone;
 mod same_on_any_threads;
+mod score_a_method_of_your_own;
 mod sculpt_a_face;
 mod sculpt_an_elbow;
 mod shapes_on_a_body;

@@ -3,9 +3,12 @@
 
 mod place;
 mod plain;
+mod read_log;
 mod staging;
 mod transaction;
 
 pub use plain::read_file;
+pub(crate) use plain::read_unrecorded;
+pub use read_log::{ReadFile, record_reads, recorded_reads, sha256};
 pub use staging::abandon_writes;
 pub use transaction::{Transaction, write_file};

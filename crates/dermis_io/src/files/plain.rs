@@ -4,6 +4,8 @@ use std::fs::FileType;
 use std::io;
 use std::path::Path;
 
+use super::read_log::remember;
+
 /// Reads a whole plain file, or a link to one, and refuses anything else.
 ///
 /// Files name other files, and those must not make dermis read a device or wait for ever on a pipe. Meshes that
@@ -12,6 +14,13 @@ use std::path::Path;
 /// # Errors
 /// The system's reason, or a sentence that names what was found in place of a plain file.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = read_unrecorded(path)?;
+    remember(path, &bytes);
+    Ok(bytes)
+}
+
+/// As [`read_file`], of a file that no result comes from.
+pub(crate) fn read_unrecorded(path: &Path) -> io::Result<Vec<u8>> {
     // Checked before opening, because opening a pipe blocks.
     let kind = std::fs::metadata(path)?.file_type();
     if !kind.is_file() {
