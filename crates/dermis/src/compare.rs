@@ -12,6 +12,7 @@ mod deflate;
 mod reductions;
 mod verdict;
 
+pub use advice::{Baked, RowNumbers, RowSummary, advice};
 pub use comparators::{
     ComparatorOptions, Prediction, clustered_pca, fit_sad, fit_sma, truncated_svd, with_eigen_skin,
 };
@@ -20,8 +21,9 @@ pub use decompositions::{
     DecompositionRow, ModelNumbers, compare_decompositions,
 };
 pub use reductions::{Reduction, Trajectories};
+pub use verdict::verdict;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::example::{ExampleSet, Split};
 use crate::fit::{EngineReport, FitError, FitReport, Method, engine_report, evaluate_fit};
@@ -71,7 +73,7 @@ impl CompareOptions {
 }
 
 /// How players that support only plain glTF show a skin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Playback {
     /// They show it as it is: linear blend skinning with at most four bones per vertex.
@@ -166,10 +168,12 @@ impl Compared {
 }
 
 /// All rows, in the order of the methods.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Comparison {
-    /// One per method.
+    /// One per method; of a comparison that was stopped, those that were finished.
     pub rows: Vec<ComparisonRow>,
+    /// Labels of the methods that were not finished when the comparison was stopped.
+    pub unfinished: Vec<String>,
 }
 
 /// Fits every method, measures it and times it.
@@ -191,9 +195,12 @@ pub struct Comparison {
 /// # Ok::<(), dermis::fit::FitError>(())
 /// ```
 ///
+/// When it is stopped, methods that are finished keep their rows: see [`Comparison::unfinished`].
+///
 /// # Errors
 /// [`FitError::Examples`] for a split that leaves nothing to fit, [`FitError::BadOption`], and
-/// [`FitError::Stopped`]. A method that fails is no error: see [`ComparisonRow::outcome`].
+/// [`FitError::Stopped`] when no method was finished. A method that fails is no error: see
+/// [`ComparisonRow::outcome`].
 pub fn compare(
     set: &ExampleSet,
     split: &Split,
@@ -203,13 +210,18 @@ pub fn compare(
 ) -> Result<Comparison, FitError> {
     options.check()?;
     set.folds(split)?;
-    let names = names(methods);
+    let mut names = row_names(methods);
     let mut fits = Vec::with_capacity(methods.len());
     let mut shown = Vec::with_capacity(methods.len());
     for method in methods {
+        let number = fits.len() + 1;
         let progress = NamedProgress {
             progress,
-            name: &names[fits.len()][0],
+            name: format!(
+                "method {number} of {}: {}",
+                methods.len(),
+                names[fits.len()][0]
+            ),
         };
         let report = evaluate_fit(set, split, |training| method.fit(set, training, &progress));
         let report = report.and_then(|report| {
@@ -217,13 +229,15 @@ pub fn compare(
             Ok(report)
         });
         match report {
-            Err(FitError::Stopped) => return Err(FitError::Stopped),
+            Err(FitError::Stopped) if fits.is_empty() => return Err(FitError::Stopped),
+            Err(FitError::Stopped) => break,
             Err(_) => shown.push(None),
             Ok(_) => {}
         }
         fits.push(report.map_err(RowError::from));
     }
-    let times = time_skins(set, &fits, options, progress)?;
+    let unfinished = names.split_off(fits.len());
+    let times = time_skins(set, &fits, options, progress);
     let rows = methods
         .iter()
         .zip(names)
@@ -250,11 +264,14 @@ pub fn compare(
             },
         )
         .collect();
-    Ok(Comparison { rows })
+    Ok(Comparison {
+        rows,
+        unfinished: unfinished.into_iter().map(|[label, _]| label).collect(),
+    })
 }
 
-/// Label and title of every row: where several methods have the same key, their difference is added.
-fn names(methods: &[Method]) -> Vec<[String; 2]> {
+/// Label and title of the row of every method: where several have the same key, their difference is added.
+pub fn row_names(methods: &[Method]) -> Vec<[String; 2]> {
     let same_key = |method: &Method| methods.iter().filter(|m| m.key() == method.key()).count();
     let name = |method: &Method| match same_key(method) {
         1 => [method.key().to_owned(), method.title().to_owned()],
@@ -290,26 +307,30 @@ fn surface_of(set: &ExampleSet, report: &FitReport) -> Result<[SurfaceMeasures; 
     Ok([over(&seen)?, over(&unseen)?])
 }
 
-/// Puts the name of the method before each stage.
+/// Says which method is fitted, and its stages beside that.
 struct NamedProgress<'a> {
     progress: &'a dyn Progress,
-    name: &'a str,
+    name: String,
 }
 
 impl Progress for NamedProgress<'_> {
     fn report(&self, stage: &str, done: usize, total: usize) -> bool {
-        let stage = format!("{}: {stage}", self.name);
-        self.progress.report(&stage, done, total)
+        let goes_on = self.progress.report(&self.name, done, total);
+        if done == 0 {
+            self.progress.detail(stage);
+        }
+        goes_on
     }
 }
 
-/// Nanoseconds per vertex of every skin; entries of methods that failed are not used.
+/// Nanoseconds per vertex of every skin; entries of methods that failed are not used. It takes seconds, and is done for
+/// what is finished even when the rest was stopped.
 fn time_skins(
     set: &ExampleSet,
     fits: &[Result<FitReport, RowError>],
     options: &CompareOptions,
     progress: &dyn Progress,
-) -> Result<Vec<Result<f64, RowError>>, FitError> {
+) -> Vec<Result<f64, RowError>> {
     let poses = spread(set.examples().len(), options.timed_poses);
     let packed: Vec<Option<Result<PackedSkin, RowError>>> = fits
         .iter()
@@ -322,9 +343,7 @@ fn time_skins(
     let total = poses.len() * fits.len();
     for (round, &k) in poses.iter().enumerate() {
         for (number, (fit, packed)) in fits.iter().zip(&packed).enumerate() {
-            if !progress.report("timing", round * fits.len() + number, total) {
-                return Err(FitError::Stopped);
-            }
+            progress.report("timing", round * fits.len() + number, total);
             let (Ok(report), Some(packed)) = (fit, packed) else {
                 continue;
             };
@@ -340,7 +359,7 @@ fn time_skins(
             };
         }
     }
-    Ok(times)
+    times
 }
 
 /// At most `wanted` of `count` items, evenly spread.
@@ -357,6 +376,21 @@ impl Comparison {
         self.rows
             .iter()
             .filter_map(|row| Some((row, row.outcome.as_ref().ok()?)))
+    }
+
+    /// Measures every skin on examples that no fit has seen: see [`FitReport::measure_on`].
+    ///
+    /// # Errors
+    /// [`FitError::Skin`] when they are of another skeleton.
+    pub fn measure_on(&mut self, name: &str, test: &ExampleSet) -> Result<(), FitError> {
+        let compared = self
+            .rows
+            .iter_mut()
+            .filter_map(|row| row.outcome.as_mut().ok());
+        for compared in compared {
+            compared.report.measure_on(name, test)?;
+        }
+        Ok(())
     }
 }
 
@@ -470,6 +504,28 @@ mod tests {
             &Stop,
         );
         assert_eq!(found.expect_err("stopped"), FitError::Stopped, "at once");
+    }
+
+    #[test]
+    fn stopping_keeps_the_methods_that_are_finished() {
+        struct StopInSecond;
+        impl Progress for StopInSecond {
+            fn report(&self, stage: &str, _: usize, _: usize) -> bool {
+                !stage.starts_with("method 2 of 3: ssd-2")
+            }
+        }
+        let found = compare(
+            &small_tube(),
+            &Split::EveryNth(4),
+            &[ssd(1), ssd(2), ssd(3)],
+            &quick(),
+            &StopInSecond,
+        );
+        let found = found.expect("the first was finished");
+        assert_eq!(found.rows.len(), 1, "one row");
+        let first = found.rows[0].outcome.as_ref().expect("numbers");
+        assert!(first.ns_per_vertex > 0.0, "timed all the same");
+        assert_eq!(found.unfinished, ["ssd-2", "ssd-3"], "by their labels");
     }
 
     #[test]

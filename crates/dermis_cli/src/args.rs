@@ -9,8 +9,10 @@ use dermis_io::InputOptions;
 
 use crate::common_args::Common;
 use crate::input_args::{MatchArgs, UpArgs};
+use crate::measure_args::MeasureArgs;
 use crate::method_args::{MethodArgs, TargetError, parse_target};
 use crate::option_flags::{OptionFlags, heading, method_keys, methods_with, option_names};
+use crate::output_args::OutputArgs;
 use crate::output_file::StreamArgs;
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
@@ -56,6 +58,11 @@ Three things to try:
 `dermis COMMAND --help` has examples for each command. `dermis completions --help` and `dermis man --help` set up \
 your shell.
 
+Examples:
+  dermis fit examples.npz -o skin.glb --report report.html
+  dermis compare examples.npz --csv > methods.csv
+  dermis measure truth.npz mine.npz --per-frame
+
 Exit codes: 0 done; 1 done, but the error is larger than you allowed; 2 could not do it."
 )]
 pub(crate) struct Cli {
@@ -95,6 +102,7 @@ Examples:
   dermis fit examples.npz --method animation-space --delta 0.005 -o skin.glb
   dermis fit examples.npz --method auto --max-bytes-per-vertex 40 -o skin.glb
   dermis fit examples.npz --method auto --target dermis -o skin.glb
+  dermis fit train.npz --test test.npz --hold-out none -o skin.glb --csv
 
 Where the poses of the examples come from:
   the .npz file itself; a clip of the file given with --skeleton; or bones found
@@ -112,6 +120,8 @@ Examples:
   dermis compare examples.npz --report compare.html
   dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --hold-out one
   dermis compare hero.glb --methods lbs,dual-quaternion --save skins
+  dermis compare train.npz --test test.npz --csv
+  dermis compare large.npz --hold-out one --resume rows.json
   dermis compare cloth.npz --decompose 30 --report compare.html
 
 Takes the same inputs as `dermis fit`. With --decompose, meshes are enough: no skeleton is needed.
@@ -183,10 +193,22 @@ Examples:
   dermis eval skin.glb --clip Run --fps 30 -o frames.npz
   dermis eval skin.glb --pose 'forearm.rz=90, hand.rx=45' -o posed.obj
   dermis eval face.glb --pose rest --pose 'smile=0.5' -o face.pc2
+  dermis eval skin.glb --poses test.npz -o shown.npz
 
 A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in \
 degrees; .tx, .ty, .tz move it, along its parent's axes; .s scales it; NAME=VALUE sets a morph target.")]
     Eval(EvalArgs),
+    /// Measure meshes against others in vertex correspondence, whoever made them: score a method of your own.
+    #[command(after_help = concat!("\
+Examples:
+  dermis measure truth.npz mine.npz
+  dermis measure 'truth/*.obj' 'mine/*.obj' --per-frame --csv
+  dermis measure test.npz skin.glb --per-vertex --json
+  dermis measure sim.pc2 mine.pc2 --mesh body.obj --surface --max-error 1.5
+
+Frames are matched by order, vertices by number. --scale, --input-up and --reorder are about MINE.
+", words_of_errors!()))]
+    Measure(MeasureArgs),
     /// Measure how far each joint turns, moves and stretches, in clips or within limits.
     #[command(after_help = "\
 Examples:
@@ -306,9 +328,8 @@ pub(crate) struct InfoArgs {
     /// List the bones: their tree, how many points each moves, how its joint turns in the clips, and its limits.
     #[arg(long)]
     pub(crate) bones: bool,
-    /// Print JSON instead of tables.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// Arguments of `dermis convert`.
@@ -376,10 +397,14 @@ pub(crate) struct ExampleArgs {
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
     /// Which examples to hold out, that is, to test on and not fit to: every:N (every Nth), one (each in
-    /// turn), none, numbers such as 3,7,9 counting from 0, or names such as 'run_*'. The skin that is
-    /// written is fitted to all examples.
+    /// turn), none, or numbers such as 3,7,9 counting from 0 and names such as 'run_*', which may be mixed and
+    /// repeated. The skin that is written is fitted to all examples.
     #[arg(long, value_name = "WHICH", default_value = "every:4")]
-    pub(crate) hold_out: String,
+    pub(crate) hold_out: Vec<String>,
+    /// Examples to test on that are never fitted: another file of the same mesh, with bones of the same names and
+    /// the pose of each mesh. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test: Vec<PathBuf>,
 }
 
 impl ExampleArgs {
@@ -400,7 +425,8 @@ pub(crate) struct FitArgs {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) method: MethodArgs,
-    /// Largest error (E_RMS) to accept, on held-out examples if there are any; above it the exit code is 1.
+    /// Largest error (E_RMS) to accept, on the examples of --test, else on held-out ones if there are any; above it the
+    /// exit code is 1.
     #[arg(long, value_name = "E_RMS")]
     pub(crate) max_error: Option<f64>,
     /// Write a report with pictures: one self-contained HTML file.
@@ -409,9 +435,8 @@ pub(crate) struct FitArgs {
     /// Which axis points up in the report's pictures.
     #[arg(long, value_enum, default_value_t = Up::Y)]
     pub(crate) up: Up,
-    /// Print the measures as JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// Arguments of `dermis compare`.
@@ -425,7 +450,7 @@ pub(crate) struct CompareArgs {
         long,
         value_name = "P",
         value_parser = parse_positive,
-        conflicts_with_all = ["skeleton", "bones", "clip", "hold_out", "methods", "save", "surface", "target_error"]
+        conflicts_with_all = ["skeleton", "bones", "clip", "hold_out", "test", "methods", "save", "resume", "surface", "target_error"]
             .into_iter()
             .chain(option_names())
     )]
@@ -453,15 +478,18 @@ pub(crate) struct CompareArgs {
     /// Write every skin into this folder, named after its method.
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
+    /// Keep the numbers of finished methods in this file, and take from it what an earlier run with the same inputs,
+    /// options and version has finished. For numbers alone: pictures and skins need a run without it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "save"])]
+    pub(crate) resume: Option<PathBuf>,
     /// Which axis points up in the report's pictures.
     #[arg(long, value_enum, default_value_t = Up::Y)]
     pub(crate) up: Up,
     /// Also measure distances to the examples' surfaces, as comparisons of scans do; takes longer.
     #[arg(long)]
     pub(crate) surface: bool,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// Arguments of `dermis decompose`.
@@ -545,9 +573,8 @@ pub(crate) struct DecomposeArgs {
     /// Which axis points up in the report's pictures.
     #[arg(long, value_enum, default_value_t = Up::Y)]
     pub(crate) up: Up,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// How much time a decomposition takes.
@@ -598,9 +625,8 @@ pub(crate) struct RigArgs {
     /// Frames per second of the clip that is written.
     #[arg(long, value_name = "FPS", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// Arguments of `dermis pose`.
@@ -627,9 +653,8 @@ pub(crate) struct PoseArgs {
     /// exit code is 1.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) max_error: Option<f64>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// What bones may do when poses are solved.
@@ -686,6 +711,9 @@ pub(crate) struct EvalArgs {
     /// A pose: rest, default, or a list such as 'forearm.rz=90, smile=0.5'. May be repeated.
     #[arg(long, value_name = "POSE")]
     pub(crate) pose: Vec<String>,
+    /// A file of poses, .npz with bone_rest and bone_pose: bones are found by their names.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pose", "clip", "fps"])]
+    pub(crate) poses: Option<PathBuf>,
     /// Where the frames go: .npz .obj .ply .pc2 .mdd .glb; or - for standard output, with --format.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
@@ -708,9 +736,8 @@ pub(crate) struct BenchArgs {
     /// positions and normals, are timed in turn.
     #[arg(long, value_name = "OTHER", requires = "skin")]
     pub(crate) against: Option<PathBuf>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// Arguments of `dermis completions`.
@@ -737,7 +764,7 @@ pub(crate) struct DemoArgs {
     pub(crate) folder: PathBuf,
 }
 
-fn parse_fps(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_fps(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         // Beyond these the times of frames are nothing or endless in the single precision of files.
         Ok(fps) if (1e-9..=1e9).contains(&fps) => Ok(fps),

@@ -11,15 +11,18 @@ mod hints;
 mod influences;
 mod input_args;
 mod matching;
+mod measure_args;
 mod memory;
 mod method_args;
 mod option_flags;
+mod output_args;
 mod output_file;
 mod overwrite;
 mod plan;
 mod pose_args;
 mod psd_args;
 mod report;
+mod resumed;
 mod subdivide_args;
 mod talk;
 
@@ -57,6 +60,9 @@ fn main() -> ExitCode {
         }
     };
     memory::set_limit(cli.common.limit_memory);
+    if cli.command.output().has_provenance() {
+        dermis_io::record_reads();
+    }
     let talk = Talk::new(&cli.common);
     talk.listen_for_ctrl_c();
     talk.listen_for_reads();
@@ -81,6 +87,7 @@ fn main() -> ExitCode {
         Command::Psd(args) => cmd::psd::run(args, &talk),
         Command::BakeClips(args) => cmd::bake_clips::run(args, &talk),
         Command::Eval(args) => cmd::eval::run(args, &talk),
+        Command::Measure(args) => cmd::measure::run(args, &talk),
         Command::Stats(args) => cmd::stats::run(args, &talk),
         Command::Bounds(args) => cmd::bounds::run(args, &talk),
         Command::Transform(args) => cmd::transform::run(args, &talk),

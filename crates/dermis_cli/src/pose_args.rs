@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::input_args::UpArgs;
+use crate::output_args::OutputArgs;
 use crate::output_file::StreamArgs;
 
 /// Arguments of `dermis stats`.
@@ -29,9 +30,8 @@ pub(crate) struct StatsArgs {
     /// Where the file with the statistics goes: .glb .gltf
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// Arguments of `dermis bounds`.
@@ -70,9 +70,8 @@ pub(crate) struct BoundsArgs {
     /// poses that were found.
     #[arg(long, value_name = "RATIO", allow_negative_numbers = true)]
     pub(crate) max_ratio: Option<f64>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 /// Instances in a grid, in the plane of x and z.

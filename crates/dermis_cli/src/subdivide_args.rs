@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::input_args::UpArgs;
+use crate::output_args::OutputArgs;
 
 /// Arguments of `dermis subdivide`.
 #[derive(Debug, Args)]
@@ -52,9 +53,8 @@ pub(crate) struct SubdivideArgs {
     /// Where the result goes: .glb .gltf .obj .ply .npz
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

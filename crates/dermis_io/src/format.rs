@@ -98,6 +98,23 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Document, IoError> {
     Ok(document)
 }
 
+/// Reads the poses of a file's frames and the bones that they are of. An `.npz` file needs no meshes for that; the frames
+/// of the document that is returned have names, and positions only where the format always has them.
+///
+/// # Errors
+/// [`IoError::Read`] and [`IoError::Content`].
+pub fn read_poses(path: &Path) -> Result<Document, IoError> {
+    if Format::of(path)? != Format::Npz {
+        return read(path);
+    }
+    let file = FileBytes::read(path)?;
+    let document = npz::read_bones(&file.bytes).map_err(|fault| fault.in_file(path))?;
+    Ok(Document {
+        path: path.to_owned(),
+        ..document
+    })
+}
+
 /// Reads a point cache as a cloud of points, for when its mesh is not at hand.
 ///
 /// The first frame serves as the rest mesh.

@@ -67,8 +67,11 @@ pub use dermis::document::{
     Frame, Image, LevelFacts, Materials, PartBounds, SkinRecord, SubdivideOptions, Subdivided,
 };
 pub use error::{Fault, InputError, IoError};
-pub use files::{Transaction, abandon_writes, on_read, read_file, write_file};
-pub use format::{WriteOptions, read, read_bytes, read_points, to_bytes, write};
+pub use files::{
+    ReadFile, Transaction, abandon_writes, on_read, read_file, record_reads, recorded_reads,
+    sha256, write_file,
+};
+pub use format::{WriteOptions, read, read_bytes, read_points, read_poses, to_bytes, write};
 pub use format_table::{Content, Format, FrameStorage};
 pub use placement::{Placement, placed};
 pub use ply::PlyEncoding;

@@ -1,6 +1,8 @@
 //! Conclusions from the numbers of a comparison, in sentences.
 
-use super::{Compared, Comparison, ComparisonRow, Playback};
+use serde::{Deserialize, Serialize};
+
+use super::{Compared, Comparison, ComparisonRow, Playback, verdict};
 
 /// Errors below this `E_RMS` are rounding, and their ratios mean nothing.
 pub(super) const ROUNDING: f64 = 1e-3;
@@ -9,75 +11,196 @@ const OVERFIT: f64 = 1.5;
 /// Error over the lowest within which a cheaper method is worth naming.
 const NEARLY_AS_GOOD: f64 = 1.1;
 
-impl Comparison {
-    /// Conclusions from the numbers, a sentence each. Times are not used, so the sentences are the same in
-    /// every run.
-    pub fn advice(&self) -> Vec<String> {
-        let rows: Vec<Entry<'_>> = self.compared().collect();
-        let error = |c: &Compared| c.tested().e_rms;
-        let best = rows
-            .iter()
-            .min_by(|(_, a), (_, b)| error(a).total_cmp(&error(b)));
-        let mut advice = Vec::new();
-        if let Some(&(row, best)) = best {
-            advice.push(lowest(row, best, &rows));
-            advice.extend(fragile(row, &rows));
-            advice.extend(cheaper(row, best, &rows));
-            advice.extend(overfitting(&rows));
-            advice.extend(playable(row, best, &rows));
-            advice.extend(hopeless(best));
+/// The numbers of a row that conclusions are drawn from: as much as a later comparison needs of an earlier one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RowSummary {
+    /// As [`ComparisonRow::label`].
+    pub label: String,
+    /// As [`ComparisonRow::title`].
+    pub title: String,
+    /// As [`Method::turns_with_the_character`](crate::fit::Method::turns_with_the_character).
+    pub turns_with_the_character: bool,
+    /// Its numbers, or the sentence that says why it has none.
+    pub outcome: Result<RowNumbers, String>,
+}
+
+/// The numbers of a method that was fitted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RowNumbers {
+    /// Whether examples were held out.
+    pub is_held_out: bool,
+    /// E_RMS on the examples that were fitted to.
+    pub trained_e_rms: f64,
+    /// E_RMS on held-out examples; on all when none were held out.
+    pub tested_e_rms: f64,
+    /// EE on the same, in per cent.
+    pub tested_enveloping_error_percent: Option<f64>,
+    /// Largest distance on the same, as a share of the size.
+    pub tested_max_distance: f64,
+    /// Whether the mesh is torn in one of them.
+    pub is_torn: bool,
+    /// As [`Cost::bytes_per_vertex`](crate::measure::Cost::bytes_per_vertex).
+    pub bytes_per_vertex: f64,
+    /// How stock players show it.
+    pub playback: Playback,
+    /// E_RMS of what they show, on the same examples.
+    pub engine_e_rms: f64,
+    /// What of its clips is baked for players that cannot compute it.
+    pub baked: Baked,
+}
+
+/// What a skin computes from its joints, which clips of its file have keys for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Baked {
+    /// Nothing.
+    Nothing,
+    /// Further bones.
+    Bones,
+    /// The weights of shapes.
+    Shapes,
+}
+
+impl RowNumbers {
+    fn of(c: &Compared) -> Self {
+        let program = &c.report.skin.pose_program;
+        let held_out = c.report.held_out.as_ref();
+        let tested = held_out.map_or(&c.report.overall, |held_out| &held_out.measured);
+        Self {
+            is_held_out: c.report.held_out.is_some(),
+            trained_e_rms: c.trained().e_rms,
+            tested_e_rms: c.tested().e_rms,
+            tested_enveloping_error_percent: c.tested().enveloping_error_percent,
+            tested_max_distance: c.tested().max_distance,
+            is_torn: tested.damage.worst_tear.is_some(),
+            bytes_per_vertex: c.report.cost.bytes_per_vertex,
+            playback: c.playback,
+            engine_e_rms: c.engine.tested().e_rms,
+            baked: match (program.placed_bone_count(), program.drivers.is_empty()) {
+                (0, true) => Baked::Nothing,
+                (_, true) => Baked::Bones,
+                (_, false) => Baked::Shapes,
+            },
         }
-        for row in &self.rows {
-            if let Err(reason) = &row.outcome {
-                advice.push(format!(
-                    "{} has no numbers: {reason}.",
-                    capitalized(&row.title)
-                ));
-            }
-        }
-        advice
+    }
+
+    /// True when the error on held-out examples is much larger than on the training examples.
+    fn overfits(&self) -> bool {
+        let (seen, unseen) = (self.trained_e_rms, self.tested_e_rms);
+        unseen > ROUNDING && unseen > OVERFIT * seen
     }
 }
 
-/// A method and its numbers.
-type Entry<'a> = (&'a ComparisonRow, &'a Compared);
+impl ComparisonRow {
+    /// The numbers that conclusions are drawn from.
+    pub fn summary(&self) -> RowSummary {
+        RowSummary {
+            label: self.label.clone(),
+            title: self.title.clone(),
+            turns_with_the_character: self.method.turns_with_the_character(),
+            outcome: match &self.outcome {
+                Ok(compared) => Ok(RowNumbers::of(compared)),
+                Err(reason) => Err(reason.to_string()),
+            },
+        }
+    }
+}
 
-fn lowest(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> String {
-    let where_ = match best.report.held_out {
-        Some(_) => "on the held-out examples",
-        None => "on the examples that it was fitted to, because none were held out",
+impl Comparison {
+    /// Conclusions from the numbers: see [`advice`].
+    pub fn advice(&self) -> Vec<String> {
+        advice(&self.summaries())
+    }
+
+    /// The conclusion in one sentence: see [`verdict`](super::verdict()).
+    pub fn verdict(&self) -> Option<String> {
+        verdict(&self.summaries())
+    }
+
+    fn summaries(&self) -> Vec<RowSummary> {
+        self.rows.iter().map(ComparisonRow::summary).collect()
+    }
+}
+
+/// The rows that have numbers.
+pub(super) fn with_numbers(all: &[RowSummary]) -> Vec<Entry<'_>> {
+    let numbers = |row| -> Option<Entry<'_>> {
+        let row: &RowSummary = row;
+        Some((row, row.outcome.as_ref().ok()?))
+    };
+    all.iter().filter_map(numbers).collect()
+}
+
+/// Conclusions from the numbers of rows, a sentence each. Times are not used, so the sentences are the same in
+/// every run.
+pub fn advice(all: &[RowSummary]) -> Vec<String> {
+    let rows = with_numbers(all);
+    let best = rows.iter().min_by(|a, b| by_error(a, b));
+    let mut advice = Vec::new();
+    if let Some(&(row, best)) = best {
+        advice.push(lowest(row, best, &rows));
+        advice.extend(fragile(row, &rows));
+        advice.extend(cheaper(row, best, &rows));
+        advice.extend(overfitting(&rows));
+        advice.extend(playable(row, best, &rows));
+        advice.extend(hopeless(best));
+    }
+    for row in all {
+        if let Err(reason) = &row.outcome {
+            advice.push(format!(
+                "{} has no numbers: {reason}.",
+                capitalized(&row.title)
+            ));
+        }
+    }
+    advice
+}
+
+/// A method and its numbers.
+pub(super) type Entry<'a> = (&'a RowSummary, &'a RowNumbers);
+
+fn by_error((_, a): &Entry<'_>, (_, b): &Entry<'_>) -> std::cmp::Ordering {
+    a.tested_e_rms.total_cmp(&b.tested_e_rms)
+}
+
+fn lowest(row: &RowSummary, best: &RowNumbers, rows: &[Entry<'_>]) -> String {
+    let where_ = match best.is_held_out {
+        true => "on the held-out examples",
+        false => "on the examples that it was fitted to, because none were held out",
     };
     let worst = rows
         .iter()
-        .max_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))
+        .max_by(|a, b| by_error(a, b))
         .filter(|(other, _)| other.label != row.label);
     let span = worst.map_or(String::new(), |(other, worst)| {
         format!(
             "; the highest is {} of {}",
-            short(worst.tested().e_rms),
+            short(worst.tested_e_rms),
             other.title
         )
     });
     format!(
         "{} has the lowest error {where_}: E_RMS {}{span}.",
         capitalized(&row.title),
-        short(best.tested().e_rms)
+        short(best.tested_e_rms)
     )
 }
 
-fn cheaper(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<String> {
-    let limit = (NEARLY_AS_GOOD * best.tested().e_rms).max(ROUNDING);
-    let bytes = |c: &Compared| c.report.cost.bytes_per_vertex;
+fn cheaper(row: &RowSummary, best: &RowNumbers, rows: &[Entry<'_>]) -> Option<String> {
+    let limit = (NEARLY_AS_GOOD * best.tested_e_rms).max(ROUNDING);
+    let bytes = |c: &RowNumbers| c.bytes_per_vertex;
     let (other, cheapest) = rows
         .iter()
-        .filter(|(_, c)| c.tested().e_rms <= limit)
+        .filter(|(_, c)| c.tested_e_rms <= limit)
         .min_by(|(_, a), (_, b)| bytes(a).total_cmp(&bytes(b)))?;
     // Less than a tenth fewer bytes are no reason to choose another method.
     (other.label != row.label && bytes(cheapest) < 0.9 * bytes(best)).then(|| {
         format!(
             "{} comes within 10% of the lowest error ({}) with {:.0} bytes per vertex instead of {:.0}.",
             capitalized(&other.title),
-            short(cheapest.tested().e_rms),
+            short(cheapest.tested_e_rms),
             bytes(cheapest),
             bytes(best)
         )
@@ -85,20 +208,20 @@ fn cheaper(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<S
 }
 
 /// Held-out examples seldom turn the whole character, so they do not show that a method cannot turn.
-fn fragile(row: &ComparisonRow, rows: &[Entry<'_>]) -> Option<String> {
-    if row.method.turns_with_the_character() {
+fn fragile(row: &RowSummary, rows: &[Entry<'_>]) -> Option<String> {
+    if row.turns_with_the_character {
         return None;
     }
     let safe = rows
         .iter()
-        .filter(|(other, _)| other.method.turns_with_the_character())
-        .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms));
+        .filter(|(other, _)| other.turns_with_the_character)
+        .min_by(|a, b| by_error(a, b));
     let instead = safe.map_or(String::new(), |(other, c)| {
         format!(
             "; of the methods that do not, {} is best, with E_RMS {} and {:.0} bytes per vertex",
             other.title,
-            short(c.tested().e_rms),
-            c.report.cost.bytes_per_vertex
+            short(c.tested_e_rms),
+            c.bytes_per_vertex
         )
     });
     Some(format!(
@@ -114,8 +237,8 @@ fn overfitting(rows: &[Entry<'_>]) -> Option<String> {
             format!(
                 "{} (E_RMS {} on the examples that it was fitted to, {} on the others)",
                 row.title,
-                short(c.trained().e_rms),
-                short(c.tested().e_rms)
+                short(c.trained_e_rms),
+                short(c.tested_e_rms)
             )
         })
         .collect();
@@ -131,20 +254,19 @@ fn overfitting(rows: &[Entry<'_>]) -> Option<String> {
     })
 }
 
-fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<String> {
+fn playable(row: &RowSummary, best: &RowNumbers, rows: &[Entry<'_>]) -> Option<String> {
     let exact: Vec<&Entry<'_>> = rows
         .iter()
         .filter(|(_, c)| c.playback == Playback::Exact)
         .collect();
-    let (other, c) = exact
-        .iter()
-        .min_by(|(_, a), (_, b)| a.tested().e_rms.total_cmp(&b.tested().e_rms))?;
+    let (other, c) = exact.iter().min_by(|a, b| by_error(a, b))?;
     // Players cannot compute bones and weights from other bones: they play the baked clips.
-    let program = &c.report.skin.pose_program;
-    let baked = match (program.placed_bone_count(), program.drivers.is_empty()) {
-        (0, true) => "",
-        (_, true) => " (in the clips of the file, into which its extra bones are baked)",
-        (_, false) => " (in the clips of the file, into which the weights of its shapes are baked)",
+    let baked = match c.baked {
+        Baked::Nothing => "",
+        Baked::Bones => " (in the clips of the file, into which its extra bones are baked)",
+        Baked::Shapes => {
+            " (in the clips of the file, into which the weights of its shapes are baked)"
+        }
     };
     if other.label == row.label {
         let alone = match exact.len() {
@@ -160,9 +282,9 @@ fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<
         "Of the methods that stock glTF players show exactly, {} is best, with E_RMS {}{baked}; of {} \
          they show an approximation, with E_RMS {}{}.",
         other.title,
-        short(c.tested().e_rms),
+        short(c.tested_e_rms),
         row.title,
-        short(best.engine.tested().e_rms),
+        short(best.engine_e_rms),
         match best.playback {
             Playback::OwnRuntime => "",
             _ => ", unless the exact form is exported",
@@ -171,9 +293,9 @@ fn playable(row: &ComparisonRow, best: &Compared, rows: &[Entry<'_>]) -> Option<
 }
 
 /// A warning when even the best method is hardly better than no blending at all.
-fn hopeless(best: &Compared) -> Option<String> {
-    let percent = best.tested().enveloping_error_percent?;
-    (percent > 90.0 && best.tested().e_rms > ROUNDING).then(|| {
+fn hopeless(best: &RowNumbers) -> Option<String> {
+    let percent = best.tested_enveloping_error_percent?;
+    (percent > 90.0 && best.tested_e_rms > ROUNDING).then(|| {
         format!(
             "Even the best is hardly better than every vertex following one bone rigidly (EE {percent:.0}%): \
              the shape depends on more than these bones, or the poses do not belong to the meshes."
@@ -194,14 +316,6 @@ pub(super) fn capitalized(text: &str) -> String {
     chars.next().map_or(String::new(), |first| {
         first.to_uppercase().chain(chars).collect()
     })
-}
-
-impl Compared {
-    /// True when the error on held-out examples is much larger than on the training examples.
-    fn overfits(&self) -> bool {
-        let (seen, unseen) = (self.trained().e_rms, self.tested().e_rms);
-        unseen > ROUNDING && unseen > OVERFIT * seen
-    }
 }
 
 #[cfg(test)]

@@ -247,9 +247,10 @@ pub fn compare_decompositions(
     options.size.check_for(animation)?;
     let mut rows = Vec::with_capacity(decomposers.len());
     for decomposer in decomposers {
+        let number = rows.len() + 1;
         let progress = NamedProgress {
             progress,
-            name: decomposer.key,
+            name: format!("way {number} of {}: {}", decomposers.len(), decomposer.key),
         };
         let outcome = decomposed(animation, options, decomposer, &progress);
         if let Err(FitError::Stopped) = outcome {

@@ -1,82 +1,71 @@
 //! The conclusion of a comparison in one sentence, for people who read no further.
 
-use super::advice::{ROUNDING, capitalized, short};
-use super::{
-    Compared, Comparison, ComparisonRow, DecomposedNumbers, DecompositionComparison,
-    DecompositionRow,
-};
+use super::advice::{Entry, ROUNDING, capitalized, short, with_numbers};
+use super::{DecomposedNumbers, DecompositionComparison, DecompositionRow, RowNumbers, RowSummary};
 
 /// Errors of this `E_RMS` are about a pixel when the mesh fills a window of 1000: hard to see.
 const HARD_TO_SEE: f64 = 1.0;
 /// Of methods whose errors differ by less than this factor, the smaller one wins.
 const AS_GOOD: f64 = 1.01;
 
-/// A method and its numbers.
-type Entry<'a> = (&'a ComparisonRow, &'a Compared);
-
-impl Comparison {
-    /// Which method wins for stock engines and which for dermis' own run-time, by how much and at what size; and whether
-    /// any is good enough. `None` when no method has numbers.
-    ///
-    /// Methods that distort a character which faces another way than in the examples win only where there are no others:
-    /// held-out examples seldom show it.
-    pub fn verdict(&self) -> Option<String> {
-        let all: Vec<Entry<'_>> = self.compared().collect();
-        let turns = |(row, _): &&Entry<'_>| row.method.turns_with_the_character();
-        let safe: Vec<Entry<'_>> = all.iter().filter(turns).copied().collect();
-        let rows = if safe.is_empty() { all } else { safe };
-        let in_engines = |c: &Compared| c.engine.tested().e_rms;
-        let itself = |c: &Compared| c.tested().e_rms;
-        let stock = winner(&rows, in_engines)?;
-        let own = winner(&rows, itself)?;
-        let where_ = match own.1.report.held_out {
-            Some(_) => "on held-out examples",
-            None => "on the examples that it was fitted to",
-        };
-        let bytes =
-            |c: &Compared| format!("{:.0} bytes per vertex", c.report.cost.bytes_per_vertex);
-        let is_one = stock.0.label == own.0.label && in_engines(stock.1) <= AS_GOOD * itself(own.1);
-        let mut text = match is_one {
-            true => format!(
-                "{} wins, for stock engines and for dermis' own run-time: {} {where_}{}, at most {:.2}% of the size off, \
-                 at {}",
-                capitalized(&own.0.title),
-                error(itself(own.1)),
-                lead(&rows, own, itself),
-                100.0 * own.1.tested().max_distance,
-                bytes(own.1)
-            ),
-            false => format!(
-                "For stock engines {} wins: {} {where_}{}, at {}; for dermis' own run-time {}: {}{}, at {}",
-                stock.0.title,
-                error(in_engines(stock.1)),
-                lead(&rows, stock, in_engines),
-                bytes(stock.1),
-                own.0.title,
-                error(itself(own.1)),
-                lead(&rows, own, itself),
-                bytes(own.1)
-            ),
-        };
-        let held_out = own.1.report.held_out.as_ref();
-        let measured = held_out.map_or(&own.1.report.overall, |held_out| &held_out.measured);
-        let best = itself(own.1);
-        text += &match best > HARD_TO_SEE {
-            true => format!(
-                ". No method is within E_RMS {HARD_TO_SEE}, below which errors are hard to see."
-            ),
-            false => match in_engines(stock.1) > HARD_TO_SEE {
-                true => format!(
-                    ". In stock engines none is within E_RMS {HARD_TO_SEE}, below which errors are hard to see."
-                ),
-                false => ".".to_owned(),
-            },
-        };
-        if measured.damage.worst_tear.is_some() {
-            text += &format!(" But {} tears the mesh.", own.0.title);
-        }
-        Some(text)
+/// Which method wins for stock engines and which for dermis' own run-time, by how much and at what size; and whether
+/// any is good enough. `None` when no method has numbers.
+///
+/// Methods that distort a character which faces another way than in the examples win only where there are no others:
+/// held-out examples seldom show it.
+pub fn verdict(rows: &[RowSummary]) -> Option<String> {
+    let all = with_numbers(rows);
+    let turns = |(row, _): &&Entry<'_>| row.turns_with_the_character;
+    let safe: Vec<Entry<'_>> = all.iter().filter(turns).copied().collect();
+    let rows = if safe.is_empty() { all } else { safe };
+    let in_engines = |c: &RowNumbers| c.engine_e_rms;
+    let itself = |c: &RowNumbers| c.tested_e_rms;
+    let stock = winner(&rows, in_engines)?;
+    let own = winner(&rows, itself)?;
+    let where_ = match own.1.is_held_out {
+        true => "on held-out examples",
+        false => "on the examples that it was fitted to",
+    };
+    let bytes = |c: &RowNumbers| format!("{:.0} bytes per vertex", c.bytes_per_vertex);
+    let is_one = stock.0.label == own.0.label && in_engines(stock.1) <= AS_GOOD * itself(own.1);
+    let mut text = match is_one {
+        true => format!(
+            "{} wins, for stock engines and for dermis' own run-time: {} {where_}{}, at most {:.2}% of the size off, \
+             at {}",
+            capitalized(&own.0.title),
+            error(itself(own.1)),
+            lead(&rows, own, itself),
+            100.0 * own.1.tested_max_distance,
+            bytes(own.1)
+        ),
+        false => format!(
+            "For stock engines {} wins: {} {where_}{}, at {}; for dermis' own run-time {}: {}{}, at {}",
+            stock.0.title,
+            error(in_engines(stock.1)),
+            lead(&rows, stock, in_engines),
+            bytes(stock.1),
+            own.0.title,
+            error(itself(own.1)),
+            lead(&rows, own, itself),
+            bytes(own.1)
+        ),
+    };
+    text += &match (
+        itself(own.1) > HARD_TO_SEE,
+        in_engines(stock.1) > HARD_TO_SEE,
+    ) {
+        (true, _) => format!(
+            ". No method is within E_RMS {HARD_TO_SEE}, below which errors are hard to see."
+        ),
+        (false, true) => format!(
+            ". In stock engines none is within E_RMS {HARD_TO_SEE}, below which errors are hard to see."
+        ),
+        (false, false) => ".".to_owned(),
+    };
+    if own.1.is_torn {
+        text += &format!(" But {} tears the mesh.", own.0.title);
     }
+    Some(text)
 }
 
 impl DecompositionComparison {
@@ -116,12 +105,12 @@ impl DecompositionComparison {
 }
 
 /// The method of the lowest error; of those that are as good, the smallest.
-fn winner<'a>(rows: &[Entry<'a>], error: impl Fn(&Compared) -> f64) -> Option<Entry<'a>> {
+fn winner<'a>(rows: &[Entry<'a>], error: impl Fn(&RowNumbers) -> f64) -> Option<Entry<'a>> {
     let least = rows
         .iter()
         .map(|(_, c)| error(c))
         .fold(f64::INFINITY, f64::min);
-    let bytes = |c: &Compared| c.report.cost.bytes_per_vertex;
+    let bytes = |c: &RowNumbers| c.bytes_per_vertex;
     rows.iter()
         .filter(|(_, c)| error(c) <= (AS_GOOD * least).max(ROUNDING))
         .min_by(|(_, a), (_, b)| bytes(a).total_cmp(&bytes(b)))
@@ -136,7 +125,7 @@ fn error(e_rms: f64) -> String {
 }
 
 /// By how much the winner is ahead: of linear blend skinning, which everybody has, else of the next.
-fn lead(rows: &[Entry<'_>], best: Entry<'_>, error: impl Fn(&Compared) -> f64) -> String {
+fn lead(rows: &[Entry<'_>], best: Entry<'_>, error: impl Fn(&RowNumbers) -> f64) -> String {
     let least = error(best.1);
     let others = || rows.iter().filter(|(row, _)| row.label != best.0.label);
     let usual = others().find(|(row, _)| row.label == "ssd");

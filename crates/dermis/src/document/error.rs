@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::MatchError;
+use super::{MatchError, PosesError};
 use crate::fit::FitError;
 use crate::limits::TooLarge;
 
@@ -134,6 +134,53 @@ pub enum DocumentError {
         name: String,
         /// The names that there are.
         clips: Vec<String>,
+    },
+    /// It does not say in which pose its bones are in its frames.
+    #[error("{}: expected poses of bones, frame by frame, found none", named(path))]
+    NoFramePoses {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Its poses cannot be given to the bones of another file.
+    #[error("{}: its poses do not fit {}: {problem}", named(path), named(other))]
+    OtherBones {
+        /// The file of the poses.
+        path: PathBuf,
+        /// The file of the bones.
+        other: PathBuf,
+        /// Why not.
+        problem: PosesError,
+    },
+    /// Meshes that should be measured against others are more or fewer.
+    #[error(
+        "{}: has {found} mesh{}, but {} has {expected}: frames are matched by order, so both must have as many",
+        named(path), if *found == 1 { "" } else { "es" }, named(truth)
+    )]
+    FrameCount {
+        /// The file of the meshes.
+        path: PathBuf,
+        /// How many there are.
+        found: usize,
+        /// The file that they are measured against.
+        truth: PathBuf,
+        /// How many that has.
+        expected: usize,
+    },
+    /// Meshes of another number of vertices.
+    #[error(
+        "{}: has {found} vertices, but {} has {expected}: both must have the same vertices, in the same order",
+        named(path),
+        named(other)
+    )]
+    VertexCount {
+        /// The file of the meshes.
+        path: PathBuf,
+        /// Its vertices.
+        found: usize,
+        /// The file that they should belong to.
+        other: PathBuf,
+        /// The vertices of that.
+        expected: usize,
     },
     /// Its clips have more frames than memory takes.
     #[error("{}: {source}", named(path))]

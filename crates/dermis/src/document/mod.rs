@@ -20,9 +20,11 @@ mod legal;
 mod match_error;
 mod matching;
 mod materials;
+mod measured;
 mod motion;
 mod moved;
 mod note;
+mod poses_by_name;
 mod record;
 mod spheres;
 mod subdivided;
@@ -55,8 +57,10 @@ pub use matching::{
     MatchOptions, MatchPair, can_reorder, check_shapes, match_frames, match_sculpt,
 };
 pub use materials::{Image, Materials};
+pub use measured::{BesideTruth, TestSet};
 pub use motion::{FRAMES_PER_SECOND, MotionRate, clip_of};
 pub use note::Note;
+pub use poses_by_name::{MatchedPoses, PosesError, poses_by_name};
 pub use record::{FallbackError, SkinRecord};
 pub use spheres::{FoundRadii, Spheres, farthest_shown};
 pub use subdivided::{LevelFacts, SubdivideOptions, Subdivided};

@@ -149,6 +149,16 @@ impl ExampleSet {
         Self { size, ..self }
     }
 
+    /// The same examples, measured in the unit and size of others: numbers of both can be compared.
+    #[must_use]
+    pub fn in_unit_of(self, other: &Self) -> Self {
+        Self {
+            unit_ball_radius: other.unit_ball_radius,
+            size: other.size,
+            ..self
+        }
+    }
+
     /// The size of the model, in model units, on which relative lengths are based: the diagonal of the rest mesh's box,
     /// or the value of [`Self::with_size`]; 1 for a mesh without extent.
     pub fn size(&self) -> f64 {

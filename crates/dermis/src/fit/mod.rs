@@ -42,7 +42,9 @@ pub use psd::{
     SculptReport, SculptedShape, build_psd, check_psd, fit_psd, sculpted_shape, shapes_on_sliders,
 };
 pub use pseudo_bones::fit_pseudo_bones;
-pub use report::{FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, WeakBone, evaluate_fit};
+pub use report::{
+    FitReport, Fitted, HeldOut, RepeatedPose, RigDiagnosis, TestMeasures, WeakBone, evaluate_fit,
+};
 pub use rotational::{
     FullRegression, PoissonSolver, ProxyCount, ProxySummary, RotationalOptions,
     fit_full_regression, fit_rotational_regression, proxy_summary,

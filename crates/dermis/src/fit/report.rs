@@ -47,6 +47,33 @@ pub struct FitReport {
     pub rig: RigDiagnosis,
     /// Seconds that the fit of `skin` took.
     pub fit_seconds: f64,
+    /// The errors of `skin` on examples that no fit has seen: see [`FitReport::measure_on`].
+    pub tests: Vec<TestMeasures>,
+}
+
+/// The errors of a skin on a set of examples that had no part in its fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestMeasures {
+    /// What the set is called.
+    pub name: String,
+    /// On all its examples.
+    pub measured: Measured,
+}
+
+impl FitReport {
+    /// Measures the skin that is kept on examples of another set, of the same mesh and skeleton, and adds that to
+    /// [`FitReport::tests`].
+    ///
+    /// # Errors
+    /// [`FitError::Skin`] when the skin does not fit the poses.
+    pub fn measure_on(&mut self, name: &str, test: &ExampleSet) -> Result<(), FitError> {
+        let everything: Vec<usize> = (0..test.examples().len()).collect();
+        self.tests.push(TestMeasures {
+            name: name.to_owned(),
+            measured: measure(&self.skin, test, &everything)?,
+        });
+        Ok(())
+    }
 }
 
 /// Fits with some examples held out, measured on those.
@@ -156,6 +183,7 @@ pub fn evaluate_fit(
         smoothing: fitted.smoothing,
         base: fitted.base,
         fit_seconds,
+        tests: Vec::new(),
     })
 }
 
@@ -305,6 +333,32 @@ mod tests {
             fit_ssd(set, training, &SsdOptions::default(), &Silent)
         });
         report.expect("a tube can be fitted").rig
+    }
+
+    #[test]
+    fn a_skin_is_measured_on_a_set_that_no_fit_has_seen() {
+        let set = tube_examples();
+        let report = evaluate_fit(&set, &Split::TrainOnAll, |training| {
+            fit_ssd(&set, training, &SsdOptions::default(), &Silent)
+        });
+        let mut report = report.expect("a tube can be fitted");
+        let mut examples = set.examples()[..2].to_vec();
+        examples[1].positions[0].x += 0.1;
+        let test = ExampleSet::new(set.rest().clone(), set.skeleton().clone(), examples);
+        let test = test.expect("valid").in_unit_of(&set);
+        report.measure_on("other", &test).expect("the same bones");
+        let [found] = &report.tests[..] else {
+            panic!("one test: {:?}", report.tests);
+        };
+        assert_eq!(found.name, "other", "as it is called");
+        let [first, second] = &found.measured.examples[..] else {
+            panic!("two examples: {found:?}");
+        };
+        assert_eq!(
+            first.e_rms, report.overall.examples[0].e_rms,
+            "the same unit"
+        );
+        assert!(second.e_rms > first.e_rms + 1.0, "a vertex is elsewhere");
     }
 
     #[test]

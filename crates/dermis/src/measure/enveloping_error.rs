@@ -46,10 +46,10 @@ pub(super) fn rigid_squared_errors(set: &ExampleSet, which: &[usize]) -> Vec<f64
 /// about their own mean, `100 √(mean e² − (mean e)²)`. Dividing by the vertex's own `r_i` would be infinite where
 /// a vertex follows one bone, which most vertices of a character nearly do.
 ///
-/// Both are `None` when the rigid prediction is exact everywhere.
+/// Both are `None` when the rigid prediction is exact everywhere, and when there is no bone to follow.
 pub(super) fn enveloping_error(squared: &[f64], rigid: &[f64]) -> Option<(f64, f64)> {
     let total: f64 = rigid.iter().sum();
-    if total <= 0.0 {
+    if total <= 0.0 || total == f64::INFINITY {
         return None;
     }
     let count = rigid.len() as f64;

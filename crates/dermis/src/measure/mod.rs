@@ -5,6 +5,7 @@
 mod cost;
 mod damage;
 mod enveloping_error;
+mod meshes;
 mod stretch;
 mod surface;
 
@@ -16,6 +17,10 @@ pub use damage::{Damage, DamageFinder, Fold, ShapeDamage, Tear};
 pub(crate) use enveloping_error::posed_from_rest;
 pub use enveloping_error::{e_rms_at_enveloping_error, rigid_squared_error};
 use enveloping_error::{enveloping_error, rigid_squared_errors};
+pub use meshes::{
+    ExampleDistances, MeshMeasures, MeshOptions, TextureStretch, VertexDistances, WorstPlace,
+    measure_meshes,
+};
 pub use stretch::texture_stretch;
 pub use surface::{SurfaceDistance, SurfaceMeasures, measure_surface};
 
@@ -39,7 +44,7 @@ pub struct Measures {
     /// (\[Kavan10\] §5).
     pub e_rms: f64,
     /// EE: the error as a share of that of the best rigid prediction, each vertex following one bone, in per
-    /// cent (\[Wang07\] §7.1); `None` when the rigid prediction is already exact.
+    /// cent (\[Wang07\] §7.1); `None` when the rigid prediction is already exact, and without bones.
     pub enveloping_error_percent: Option<f64>,
     /// Standard deviation of EE over vertices, in per cent: of `√(s_i / r̄)`, where `s_i` is the
     /// squared error of a vertex over all examples and `r̄` the mean over vertices of the best rigid prediction's.

@@ -1,6 +1,5 @@
 //! `dermis bench`: how fast a skin is on this machine, and how fast the machine could be.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -18,12 +17,13 @@ use super::bench_frame::{self, WholeFrame};
 use super::skin_of;
 use crate::Outcome;
 use crate::args::BenchArgs;
+use crate::report::{self, Block, Column, Format, Level, Report, Row, Table};
 use crate::talk::Talk;
 
 /// Everything that was measured; the JSON form is this, field by field.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct Timings {
     vertices: usize,
     bones: usize,
     mean_influences: f64,
@@ -31,7 +31,7 @@ struct Report {
     threads: usize,
     /// The plain evaluation in double precision that the others are tested against.
     plain_ns_per_vertex: f64,
-    rows: Vec<Row>,
+    rows: Vec<Timed>,
     /// Of a skin with proxy bones.
     #[serde(skip_serializing_if = "Option::is_none")]
     whole_frame: Option<WholeFrame>,
@@ -42,7 +42,7 @@ struct Report {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row {
+struct Timed {
     program: &'static str,
     normals: &'static str,
     output: &'static str,
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             )?);
         }
     }
-    let report = Report {
+    let timings = Timings {
         vertices: skin.vertex_count(),
         bones: skin.skeleton.bone_count(),
         mean_influences: dermis::measure::Cost::of(skin).mean_influences,
@@ -133,11 +133,7 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         },
     };
     talk.clear();
-    let text = match args.json {
-        true => serde_json::to_string_pretty(&report).context("numbers are plain JSON")?,
-        false => table(&report),
-    };
-    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    report::print(&report_of(&timings)?, args.print)?;
     Ok(Outcome::Done)
 }
 
@@ -221,7 +217,12 @@ fn same_weights(ssd: &SsdProgram) -> MultiWeightProgram {
     }
 }
 
-fn time(case: &Case, pose: &Pose, options: &TimingOptions, threads: usize) -> anyhow::Result<Row> {
+fn time(
+    case: &Case,
+    pose: &Pose,
+    options: &TimingOptions,
+    threads: usize,
+) -> anyhow::Result<Timed> {
     let frame = case.packed.frame(&case.skin.run_pose_program(pose)?)?;
     let Timing {
         ns_per_vertex,
@@ -231,7 +232,7 @@ fn time(case: &Case, pose: &Pose, options: &TimingOptions, threads: usize) -> an
     let bytes = traffic.read + traffic.written;
     let copy = copy_bandwidth(bytes / 2, options);
     let one_thread = copy.cached.max(copy.streamed);
-    Ok(Row {
+    Ok(Timed {
         program: case.program,
         normals: case.normals,
         output: match options.output {
@@ -259,52 +260,49 @@ fn time_plain(skin: &Skin, pose: &Pose) -> anyhow::Result<f64> {
     Ok(1e9 * best / skin.vertex_count() as f64)
 }
 
-fn table(report: &Report) -> String {
-    let mut lines = vec![
+/// A row for every program, kind of normals, output and number of threads.
+fn report_of(timings: &Timings) -> anyhow::Result<Report> {
+    let about = format!(
+        "{} vertices, {} bones, {:.2} influences per vertex, {} instructions",
+        timings.vertices, timings.bones, timings.mean_influences, timings.instructions
+    );
+    let column = |key: &str, heading, format| Column::new(key, ["", heading], format);
+    let wide =
+        |key: &str, heading, digits| column(key, heading, Format::Number(digits)).at(Level::Wide);
+    let table = Table {
+        names: "program",
+        columns: vec![
+            column("/normals", "normals", Format::Words),
+            column("/output", "output", Format::Words),
+            column("/threads", "threads", Format::Count),
+            column("/nsPerVertex", "ns/vertex", Format::Number(2)),
+            wide("/millionVerticesPerSecond", "Mvertices/s", 0),
+            wide("/bytesPerVertex", "bytes/v", 0),
+            wide("/gigabytesPerSecond", "GB/s", 1),
+            column("/shareOfCopy", "copy", Format::Share(0)),
+            wide("/gigaflops", "Gflop/s", 1),
+            wide("/padding", "padding", 2),
+        ],
+        rows: (timings.rows.iter().enumerate())
+            .map(|(number, row)| Row::new(row.program, format!("/rows/{number}")))
+            .collect(),
+        ..Table::default()
+    };
+    let mut sentences = vec![
         format!(
-            "{} vertices, {} bones, {:.2} influences per vertex, {} instructions",
-            report.vertices, report.bones, report.mean_influences, report.instructions
+            "simple evaluation in double precision, for comparison: {:.1} ns/vertex",
+            timings.plain_ns_per_vertex
         ),
-        format!(
-            "{:<16}{:<10}{:<10}{:>8}{:>12}{:>13}{:>10}{:>9}{:>8}{:>10}{:>9}",
-            "program",
-            "normals",
-            "output",
-            "threads",
-            "ns/vertex",
-            "Mvertices/s",
-            "bytes/v",
-            "GB/s",
-            "copy",
-            "Gflop/s",
-            "padding"
-        ),
-    ];
-    lines.extend(report.rows.iter().map(|row| {
-        format!(
-            "{:<16}{:<10}{:<10}{:>8}{:>12.2}{:>13.0}{:>10.0}{:>9.1}{:>7.0}%{:>10.1}{:>9.2}",
-            row.program,
-            row.normals,
-            row.output,
-            row.threads,
-            row.ns_per_vertex,
-            row.million_vertices_per_second,
-            row.bytes_per_vertex,
-            row.gigabytes_per_second,
-            100.0 * row.share_of_copy,
-            row.gigaflops,
-            row.padding
-        )
-    }));
-    lines.push(format!(
-        "simple evaluation in double precision, for comparison: {:.1} ns/vertex",
-        report.plain_ns_per_vertex
-    ));
-    lines.push(
         "copy: memory traffic as a share of what one thread copies here, measured in the same run"
             .to_owned(),
-    );
-    lines.extend(report.whole_frame.iter().flat_map(WholeFrame::lines));
-    lines.extend(report.against.iter().flat_map(Against::lines));
-    lines.join("\n")
+    ];
+    sentences.extend(timings.whole_frame.iter().flat_map(WholeFrame::lines));
+    sentences.extend(timings.against.iter().flat_map(Against::lines));
+    let data = serde_json::to_value(timings).context("numbers are plain JSON")?;
+    let blocks = vec![
+        Block::Sentences(vec![about]),
+        Block::Table(table),
+        Block::Sentences(sentences),
+    ];
+    Ok(Report::plain(data, blocks))
 }

@@ -1,7 +1,5 @@
 //! `dermis bounds`: spheres that hold a skin.
 
-use std::io::Write;
-
 use anyhow::{Context, bail};
 use dermis::Skin;
 use dermis::bounds::{Camera, Frustum};
@@ -18,13 +16,13 @@ use crate::Outcome;
 use crate::matching::read_upright;
 use crate::overwrite;
 use crate::pose_args::{BoundsArgs, Crowd};
-use crate::report::NameColumn;
+use crate::report::{self, Block, Column, Format, Report, Row, Table};
 use crate::talk::{Talk, plural};
 
 /// Everything that is said; the JSON form is this, field by field.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct Bounds {
     bounds: BoundsRecord,
     /// The ball around what is drawn at rest, which is what engines cull by that know no better.
     rest: Ball,
@@ -84,7 +82,7 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     // As drawn: rest positions may be of another size.
     let rest = enclosing_ball(&skin.drawn_at_rest()?);
     let record = &spheres.record;
-    let report = Report {
+    let bounds = Bounds {
         legal_ratio: ratio(record.legal, found.whole),
         clips_ratio: ratio(record.clips, spheres.clips_radius),
         rest_left_by: left_by(&skin, &shown, &rest)?,
@@ -97,7 +95,7 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     };
     if let Some(output) = &args.output {
         let kept = document.record.get_or_insert_with(SkinRecord::default);
-        kept.bounds = Some(report.bounds.clone());
+        kept.bounds = Some(bounds.bounds.clone());
         if args.limits.is_some() {
             kept.limits.clone_from(&limits);
         }
@@ -105,12 +103,8 @@ pub(crate) fn run(args: &BoundsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         talk.remark_written(&[output]);
     }
     talk.clear();
-    let text = match args.json {
-        true => serde_json::to_string_pretty(&report).context("numbers are plain JSON")?,
-        false => table(&report, &document),
-    };
-    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
-    Ok(match (args.max_ratio, report.legal_ratio) {
+    report::print(&printed(&bounds, &document)?, args.print)?;
+    Ok(match (args.max_ratio, bounds.legal_ratio) {
         (Some(most), Some(ratio)) if ratio > most => {
             talk.remark(format!(
                 "tolerance missed: the sphere is {ratio:.3} times the best one found, more than \
@@ -199,67 +193,91 @@ fn seen_by_camera(args: &BoundsArgs, bounds: &BoundsRecord) -> Option<Seen> {
     })
 }
 
-fn table(report: &Report, document: &Document) -> String {
-    let sphere = |ball: &Ball| {
-        format!(
-            "{:>12.5}   ({:.4}, {:.4}, {:.4})",
-            ball.radius, ball.center.x, ball.center.y, ball.center.z
-        )
+/// A sphere, for people.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sphere {
+    around: String,
+    radius: f64,
+    center: [f64; 3],
+    /// How much larger than the best one found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+    note: String,
+}
+
+fn printed(found: &Bounds, document: &Document) -> anyhow::Result<Report> {
+    let spheres = spheres(found, document);
+    let column =
+        |key: &str, heading, digits| Column::new(key, ["", heading], Format::Number(digits));
+    let row =
+        |(number, sphere): (usize, &Sphere)| Row::new(&sphere.around, format!("/spheres/{number}"));
+    let table = Table {
+        names: "sphere around",
+        columns: vec![
+            column("/radius", "radius", 5),
+            column("/center/0", "center x", 4),
+            column("/center/1", "y", 4),
+            column("/center/2", "z", 4),
+            Column::new("/note", ["", ""], Format::Words),
+        ],
+        rows: spheres.iter().enumerate().map(row).collect(),
+        ..Table::default()
     };
-    let mut rows: Vec<(String, String)> = Vec::new();
-    let mut row = |name: &str, ball: &Ball, remark: String| {
-        rows.push((name.to_owned(), format!("{}{remark}", sphere(ball))));
+    let seen = found.seen.as_ref().map(|seen| match seen.instances {
+        1 if seen.visible == 1 => "the camera may see it".to_owned(),
+        1 => "the camera cannot see it".to_owned(),
+        count => format!(
+            "the camera may see {} of {}",
+            seen.visible,
+            plural(count, "instance")
+        ),
+    });
+    let mut data = serde_json::to_value(found).context("numbers are plain JSON")?;
+    data["spheres"] = serde_json::to_value(&spheres).context("numbers are plain JSON")?;
+    let seen = seen.into_iter().collect();
+    let blocks = vec![Block::Table(table), Block::Sentences(seen)];
+    Ok(Report::plain(data, blocks))
+}
+
+/// Every sphere that there is, the whole skin's first.
+fn spheres(found: &Bounds, document: &Document) -> Vec<Sphere> {
+    let sphere = |around: &str, ball: &Ball, ratio: Option<f64>| Sphere {
+        around: around.to_owned(),
+        radius: ball.radius,
+        center: ball.center.to_array(),
+        ratio,
+        note: ratio.map_or(String::new(), |r| format!("{r:.2} times the best found")),
     };
-    let left = report
-        .rest_left_by
-        .map_or(String::new(), |by| match by > 0.0 {
-            true => format!("   clips leave it by {:.0}%", 100.0 * by),
-            false => "   clips stay inside".to_owned(),
-        });
-    row("the rest mesh", &report.rest, left);
-    let bounds = &report.bounds;
-    let ratio = |ratio: Option<f64>| {
-        ratio.map_or(String::new(), |r| format!("   {r:.2} times the best found"))
-    };
-    if let Some(ball) = &bounds.legal {
-        row(
+    let left = found.rest_left_by.map(|by| match by > 0.0 {
+        true => format!("clips leave it by {:.0}%", 100.0 * by),
+        false => "clips stay inside".to_owned(),
+    });
+    let mut spheres = vec![Sphere {
+        note: left.unwrap_or_default(),
+        ..sphere("the rest mesh", &found.rest, None)
+    }];
+    let bounds = &found.bounds;
+    let of_all = [
+        (
             bounds.assumes.description(),
-            ball,
-            ratio(report.legal_ratio),
-        );
-    }
-    if let Some(ball) = &bounds.clips {
-        row("all clips", ball, ratio(report.clips_ratio));
-    }
-    if let Some(ball) = &bounds.culling {
-        row("what engines get", ball, String::new());
+            &bounds.legal,
+            found.legal_ratio,
+        ),
+        ("all clips", &bounds.clips, found.clips_ratio),
+        ("what engines get", &bounds.culling, None),
+    ];
+    for (around, ball, ratio) in of_all {
+        spheres.extend(ball.iter().map(|ball| sphere(around, ball, ratio)));
     }
     if bounds.parts.len() > 1 {
         let parts = document.draw.parts.iter().zip(&bounds.parts);
-        for ((part, spheres), part_ratio) in parts.zip(&report.part_ratios) {
-            let Some(ball) = spheres.best() else {
-                continue;
-            };
+        for ((part, of_part), part_ratio) in parts.zip(&found.part_ratios) {
             // The ratio is that of the sphere for legal poses.
-            let shown = part_ratio.filter(|_| spheres.culling.is_none());
-            row(&format!("  part of {}", part.mesh_name), ball, ratio(shown));
+            let ratio = part_ratio.filter(|_| of_part.culling.is_none());
+            let around = format!("  part of {}", part.mesh_name);
+            spheres.extend((of_part.best().iter()).map(|ball| sphere(&around, ball, ratio)));
         }
     }
-    let head = "sphere around";
-    let names = NameColumn::of(rows.iter().map(|(name, _)| name.as_str()).chain([head]));
-    let mut lines = vec![format!("{}{:>12}   center", names.cell(head), "radius")];
-    let cells = rows.iter();
-    lines.extend(cells.map(|(name, numbers)| names.cell(name) + numbers));
-    if let Some(seen) = &report.seen {
-        lines.push(match seen.instances {
-            1 if seen.visible == 1 => "the camera may see it".to_owned(),
-            1 => "the camera cannot see it".to_owned(),
-            count => format!(
-                "the camera may see {} of {}",
-                seen.visible,
-                plural(count, "instance")
-            ),
-        });
-    }
-    lines.join("\n")
+    spheres
 }

@@ -47,7 +47,7 @@ pub(super) fn run(args: &CompareArgs, bone_count: usize, talk: &Talk) -> anyhow:
         dermis_io::write_file(path, html.as_bytes())?;
     }
     talk.clear();
-    report::print(&report, args.json)?;
+    report::print(&report, args.print)?;
     if let Some(path) = page {
         talk.remark_written(&[path]);
     }

@@ -183,7 +183,7 @@ pub(crate) fn run(args: &DecomposeArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     }
     files.commit()?;
     talk.clear();
-    report::print(&report, args.json)?;
+    report::print(&report, args.print)?;
     talk.remark_written(&skin_files);
     if let Some((path, _)) = page {
         talk.remark_written(&[path]);

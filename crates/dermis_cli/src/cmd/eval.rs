@@ -7,6 +7,7 @@ use dermis::{Clip, Pose, Skin, TriMesh};
 use dermis_io::{Content, Document, Format, Frame, WriteOptions};
 use glam::DVec3;
 
+use super::measure::said_still;
 use super::{check_faces, choose_clip, skin_of};
 use crate::Outcome;
 use crate::args::EvalArgs;
@@ -23,7 +24,9 @@ pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let document = read_upright(&args.skin, &args.up, talk)?;
     check_faces(&document, output.path())?;
     let skin = skin_of(&document)?;
-    let named = named_poses(args, &document, skin)?;
+    let source = args.poses.as_deref().map(dermis_io::read_poses);
+    let source = source.transpose()?;
+    let named = named_poses(args, source.as_ref(), &document, skin, talk)?;
     let mut frames = Vec::with_capacity(named.len());
     for (k, (name, pose)) in named.iter().enumerate() {
         use dermis::progress::Progress;
@@ -35,7 +38,10 @@ pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         });
     }
     let poses = named.into_iter().map(|(_, pose)| pose).collect();
-    let result = result_document(args, &document, output.format(), frames, poses)?;
+    let mut result = result_document(args, &document, output.format(), frames, poses)?;
+    if let Some(source) = &source {
+        result.frames_per_second = source.frames_per_second;
+    }
     talk.check_stopped()?;
     let files = output.write(&result, &WriteOptions::default())?;
     talk.remark(format!(
@@ -50,9 +56,23 @@ pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 /// The poses asked for, with a name each.
 fn named_poses(
     args: &EvalArgs,
+    source: Option<&Document>,
     document: &Document,
     skin: &Skin,
+    talk: &Talk,
 ) -> anyhow::Result<Vec<(String, Pose)>> {
+    if let Some(source) = source {
+        let found = (document.poses_from(source)).explained(&MatchArgs::default())?;
+        if !found.still.is_empty() {
+            talk.remark(format!(
+                "note: {} poses part of the bones{}",
+                source.path.display(),
+                said_still(&found.still)
+            ));
+        }
+        let names = source.frames.iter().map(|frame| frame.name.clone());
+        return Ok(names.zip(found.poses).collect());
+    }
     if !args.pose.is_empty() {
         return args
             .pose
@@ -63,7 +83,7 @@ fn named_poses(
     }
     if args.clip.is_none() && document.clips.is_empty() && document.frame_poses.is_empty() {
         bail!(
-            "{}: has no clip to play: give a pose with --pose, such as --pose default",
+            "{}: has no clip to play: give a pose with --pose, such as --pose default, or a file of poses with --poses",
             document.path.display()
         );
     }

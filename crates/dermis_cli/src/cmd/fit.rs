@@ -10,7 +10,7 @@ use dermis_io::{Document, Transaction, WriteOptions};
 use super::{SKIN_FILE, output_format};
 use crate::Outcome;
 use crate::args::{FitArgs, Up};
-use crate::examples::{Prepared, parse_split, prepare_examples};
+use crate::examples::{Prepared, parse_split, prepare_examples, read_tests};
 use crate::method_args::TargetError;
 use crate::overwrite;
 use crate::plan::{Plan, Resolved};
@@ -26,6 +26,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     super::check_faces(&prepared.look, &args.output)?;
     let set = &prepared.set;
     let split = parse_split(&args.examples.hold_out, set, talk)?;
+    let tests = read_tests(&args.examples, &prepared, talk)?;
     let plain_exact = plan.plain_exact;
     let choice = match plan.resolve(&prepared)? {
         Resolved::One(method) => Chosen::Asked(method),
@@ -42,7 +43,10 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         command: report::command_line(),
     };
     talk.say_more(|| format!("method {}", job.method().key()));
-    let fitted = job.fit(talk)?;
+    let mut fitted = job.fit(talk)?;
+    for test in &tests {
+        fitted.measure_on(&test.name, &test.set)?;
+    }
     let engine = engine_report(set, &fitted, plain_exact, talk)?;
     let report = report::fit_report(&job, &fitted, &engine);
     // Pictures take a while, and who stops them wants no skin either.
@@ -62,7 +66,7 @@ pub(crate) fn run(args: &FitArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
     files.commit()?;
     talk.clear();
-    report::print(&report, args.json)?;
+    report::print(&report, args.print)?;
     talk.remark_written(&skin_files);
     if let Some(path) = &args.report {
         talk.remark_written(&[path]);
@@ -224,9 +228,18 @@ fn proxied_advice(job: &FitJob<'_>, fitted: &FitReport, target: f64) -> &'static
 }
 
 fn check_tolerance(fitted: &FitReport, max_error: Option<f64>, talk: &Talk) -> Outcome {
-    let (measures, which) = match &fitted.held_out {
-        Some(held_out) => (&held_out.measured.total, "held-out examples"),
-        None => (&fitted.overall.total, "all examples"),
+    let tested = (fitted.tests.iter())
+        .max_by(|a, b| (a.measured.total.e_rms).total_cmp(&b.measured.total.e_rms))
+        .map(|test| {
+            (
+                &test.measured.total,
+                format!("test examples ({})", test.name),
+            )
+        });
+    let (measures, which) = match (tested, &fitted.held_out) {
+        (Some(tested), _) => tested,
+        (None, Some(held_out)) => (&held_out.measured.total, "held-out examples".to_owned()),
+        (None, None) => (&fitted.overall.total, "all examples".to_owned()),
     };
     match max_error {
         Some(limit) if measures.e_rms > limit => {

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::info_bones::{BoneInfo, print_bones};
 use crate::Outcome;
 use crate::args::InfoArgs;
+use crate::report::{self, Report};
 use crate::talk::{Talk, format_bytes, plural};
 
 /// Everything that is said about a file; the JSON form is this, field by field.
@@ -106,18 +107,30 @@ pub(crate) fn run(args: &InfoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         infos.push(info);
         talk.check_stopped()?;
     }
-    let mut out = std::io::stdout().lock();
-    let written = if args.json {
-        let json = serde_json::to_string_pretty(&infos).context("the facts are plain JSON")?;
-        writeln!(out, "{json}")
-    } else {
-        infos
-            .iter()
-            .try_for_each(|info| print_table(&mut out, info))
+    if args.print.has_provenance() {
+        let data = serde_json::to_value(&infos).context("the facts are plain JSON")?;
+        report::print(&Report::plain(data, Vec::new()), args.print)?;
+        return Ok(Outcome::Done);
+    }
+    let mut text = Vec::new();
+    (infos
+        .iter()
+        .try_for_each(|info| print_table(&mut text, info)))
+    .context("a text in memory can be written")?;
+    let text = String::from_utf8_lossy(&text);
+    let page = match args.print.wide {
+        true => usize::MAX,
+        false => report::page_width(),
     };
-    written.context("standard output cannot be written")?;
+    let mut out = std::io::stdout().lock();
+    (text.lines())
+        .try_for_each(|line| writeln!(out, "{}", report::wrap(line, page, FACT_WIDTH)))
+        .context("standard output cannot be written")?;
     Ok(Outcome::Done)
 }
+
+/// Letters that the names of facts take, with the blanks around them.
+const FACT_WIDTH: usize = 17;
 
 fn describe(document: &Document) -> Info {
     let mesh = &document.mesh;

@@ -16,6 +16,7 @@ pub(crate) mod fit;
 pub(crate) mod info;
 mod info_bones;
 mod legal;
+pub(crate) mod measure;
 pub(crate) mod pose;
 pub(crate) mod psd;
 pub(crate) mod rig;

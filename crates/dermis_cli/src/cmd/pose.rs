@@ -1,7 +1,5 @@
 //! `dermis pose`: the poses in which a skin matches meshes.
 
-use std::io::Write;
-
 use anyhow::{Context, bail};
 use dermis::document::{MatchPair, match_frames};
 use dermis::fit::{JointFreedom, PoseFit, PoseOptions, PoseSolver};
@@ -16,7 +14,7 @@ use crate::args::{Joints, PoseArgs};
 use crate::hints::Explained;
 use crate::matching::{read_beside, read_inputs};
 use crate::overwrite;
-use crate::report::NameColumn;
+use crate::report::{self, Block, Column, Format as Cell, Report, Row, Table};
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -57,11 +55,7 @@ pub(crate) fn run(args: &PoseArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     }
     talk.clear();
     let diagonal = skin.size()?;
-    let text = match args.json {
-        true => json(&targets, &found, diagonal)?,
-        false => table(&targets, &found, diagonal),
-    };
-    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    report::print(&report_of(&targets, &found, diagonal), args.print)?;
     if let Some(output) = &args.output {
         talk.remark_written(&[output]);
     }
@@ -178,52 +172,39 @@ fn overall(found: &[PoseFit]) -> f64 {
     (squared / found.len().max(1) as f64).sqrt()
 }
 
-fn table(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> String {
-    let names = targets.iter().map(|frame| frame.name.as_str());
-    let names = NameColumn::of(names.chain(["mesh"]));
-    let mut text = format!(
-        "{}{:>14}{:>14}{:>8}\n",
-        names.cell("mesh"),
-        "rms distance",
-        "largest",
-        "steps"
-    );
-    for (frame, fit) in targets.iter().zip(found) {
-        text += &format!(
-            "{}{:>13.4}%{:>13.4}%{:>8}\n",
-            names.cell(&frame.name),
-            100.0 * fit.rms_distance / diagonal,
-            100.0 * fit.max_distance / diagonal,
-            fit.rounds
-        );
-    }
-    let largest = found.iter().map(|fit| fit.max_distance).fold(0.0, f64::max);
-    text += &format!(
-        "{}{:>13.4}%{:>13.4}%   of the diagonal",
-        names.cell("all"),
-        100.0 * overall(found) / diagonal,
-        100.0 * largest / diagonal
-    );
-    text
-}
-
-fn json(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> anyhow::Result<String> {
-    let meshes: Vec<_> = targets
-        .iter()
-        .zip(found)
-        .map(|(frame, fit)| {
-            json!({
-                "name": frame.name,
-                "rmsDistance": fit.rms_distance / diagonal,
-                "maxDistance": fit.max_distance / diagonal,
-                "rounds": fit.rounds,
-            })
+/// How near each mesh was come to, and all of them; distances as shares of the diagonal.
+fn report_of(targets: &[Frame], found: &[PoseFit], diagonal: f64) -> Report {
+    let mesh = |(frame, fit): (&Frame, &PoseFit)| {
+        json!({
+            "name": frame.name,
+            "rmsDistance": fit.rms_distance / diagonal,
+            "maxDistance": fit.max_distance / diagonal,
+            "rounds": fit.rounds,
         })
-        .collect();
-    let value = json!({
-        "meshes": meshes,
+    };
+    let largest = found.iter().map(|fit| fit.max_distance).fold(0.0, f64::max);
+    let data = json!({
+        "meshes": targets.iter().zip(found).map(mesh).collect::<Vec<_>>(),
         "rmsDistance": overall(found) / diagonal,
+        "maxDistance": largest / diagonal,
+        "rounds": null,
         "unit": "diagonal of the rest box",
     });
-    serde_json::to_string_pretty(&value).context("distances are plain JSON")
+    let column = |key: &str, heading, format| Column::new(key, ["", heading], format);
+    let row = |(number, frame): (usize, &Frame)| Row::new(&frame.name, format!("/meshes/{number}"));
+    let mut rows: Vec<Row> = targets.iter().enumerate().map(row).collect();
+    rows.push(Row::new("all", ""));
+    let table = Table {
+        names: "mesh",
+        columns: vec![
+            column("/rmsDistance", "rms distance", Cell::Share(4)),
+            column("/maxDistance", "largest", Cell::Share(4)),
+            column("/rounds", "steps", Cell::Count),
+        ],
+        rows,
+        ..Table::default()
+    };
+    let unit = "distances are shares of the diagonal of the box around the mesh at rest".to_owned();
+    let blocks = vec![Block::Table(table), Block::Sentences(vec![unit])];
+    Report::plain(data, blocks)
 }

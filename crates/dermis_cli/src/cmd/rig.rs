@@ -1,14 +1,12 @@
 //! `dermis rig`: meshes to bones, and their pose in each mesh.
 
-use std::io::Write;
-
 use anyhow::Context;
 use dermis::Pose;
 use dermis::document::guess_bones;
 use dermis::fit::{BoneGuess, BoneOptions, FittedBones, SsdOptions, fit_bones, fit_ssd};
 use dermis::joint::joint_statistics;
 use dermis_io::{Content, Document, Format, WriteOptions};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{check_faces, output_format};
 use crate::Outcome;
@@ -16,7 +14,7 @@ use crate::args::RigArgs;
 use crate::hints::Explained;
 use crate::matching::{read_beside, read_inputs};
 use crate::overwrite;
-use crate::report::NameColumn;
+use crate::report::{self, Block, Column, Format as Cell, Report, Row, Table};
 use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
@@ -58,11 +56,7 @@ pub(crate) fn run(args: &RigArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let result = rigged_document(&document, &found, skin, format, args, talk);
     dermis_io::write(&args.output, &result, &WriteOptions::default())?;
     talk.clear();
-    let text = match args.json {
-        true => json(&found)?,
-        false => table(&found),
-    };
-    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    report::print(&report_of(&found), args.print)?;
     talk.remark_written(&[&args.output]);
     Ok(Outcome::Done)
 }
@@ -107,89 +101,69 @@ fn rigged_document(
     result
 }
 
-fn table(found: &FittedBones) -> String {
+/// What was found of each bone, and how well the skeleton explains the meshes.
+fn report_of(found: &FittedBones) -> Report {
     let skeleton = found.examples.skeleton();
     let diagonal = found.examples.size();
-    let poses: Vec<Pose> = found
-        .examples
-        .examples()
-        .iter()
-        .map(|e| e.pose.clone())
-        .collect();
-    let statistics = joint_statistics(skeleton, &poses);
-    let names = skeleton.bones().iter().map(|bone| bone.name.as_str());
-    let names = NameColumn::of(names.chain(["bone", "parent"]));
-    let mut text = format!(
-        "{}{}{:>10}{:>16}{:>12}\n",
-        names.cell("bone"),
-        names.cell("parent"),
-        "vertices",
-        "joint strays",
-        "turns"
-    );
-    for (id, bone) in skeleton.ids().zip(skeleton.bones()) {
-        let parent = bone
-            .parent
-            .map_or("-", |p| skeleton.bones()[p.index()].name.as_str());
-        let vertices = found.cores.iter().filter(|core| **core == id).count();
-        let turns = statistics.iter().find(|s| s.bone == id);
-        text += &format!(
-            "{}{}{vertices:>10}{:>15.3}%{:>12}\n",
-            names.cell(&bone.name),
-            names.cell(parent),
-            100.0 * found.joint_deviation[id.index()] / diagonal,
-            turns.map_or("-".to_owned(), |s| format!(
-                "{:.0}°",
-                s.max_angle_rad.to_degrees()
-            )),
-        );
-    }
+    let column = |key: &str, heading, format| Column::new(key, ["", heading], format);
+    let table = Table {
+        names: "bone",
+        columns: vec![
+            column("/parent", "parent", Cell::Words),
+            column("/vertices", "vertices", Cell::Count),
+            column("/jointDeviationShare", "joint strays", Cell::Share(3)),
+            column("/turnsDeg", "turns", Cell::Degrees(0)),
+        ],
+        rows: (skeleton.bones().iter().enumerate())
+            .map(|(number, bone)| Row::new(&bone.name, format!("/bones/{number}")))
+            .collect(),
+        ..Table::default()
+    };
     let rounds: Vec<String> = found
         .round_errors
         .iter()
         .map(|error| format!("{:.4}%", 100.0 * error / diagonal))
         .collect();
-    text += &format!(
+    let mut sentences = vec![format!(
         "{} in {}; rms distance after each round: {}",
         plural(skeleton.bone_count(), "bone"),
-        plural(poses.len(), "pose"),
+        plural(found.examples.examples().len(), "pose"),
         rounds.join(", ")
-    );
+    )];
     if !found.carried.is_empty() {
-        text += &format!(
-            "\nbones without vertices of their own, which move with their parents: {}",
+        sentences.push(format!(
+            "bones without vertices of their own, which move with their parents: {}",
             found.carried.join(", ")
-        );
+        ));
     }
-    text
+    let blocks = vec![Block::Table(table), Block::Sentences(sentences)];
+    Report::plain(data(found), blocks)
 }
 
-fn json(found: &FittedBones) -> anyhow::Result<String> {
+fn data(found: &FittedBones) -> Value {
     let skeleton = found.examples.skeleton();
-    let poses: Vec<Pose> = found
-        .examples
-        .examples()
-        .iter()
-        .map(|e| e.pose.clone())
-        .collect();
-    let bones: Vec<_> = skeleton
-        .ids()
-        .zip(skeleton.bones())
-        .map(|(id, bone)| {
-            json!({
-                "name": bone.name,
-                "parent": bone.parent.map(|p| &skeleton.bones()[p.index()].name),
-                "vertices": found.cores.iter().filter(|core| **core == id).count(),
-                "jointDeviation": found.joint_deviation[id.index()],
-            })
+    let diagonal = found.examples.size();
+    let examples = found.examples.examples().iter();
+    let poses: Vec<Pose> = examples.map(|example| example.pose.clone()).collect();
+    let statistics = joint_statistics(skeleton, &poses);
+    let bone = |id: dermis::BoneId| {
+        let bone = &skeleton.bones()[id.index()];
+        let strays = found.joint_deviation[id.index()];
+        let turns = statistics.iter().find(|joint| joint.bone == id);
+        json!({
+            "name": bone.name,
+            "parent": bone.parent.map(|p| &skeleton.bones()[p.index()].name),
+            "vertices": found.cores.iter().filter(|core| **core == id).count(),
+            "jointDeviation": strays,
+            "jointDeviationShare": strays / diagonal,
+            "turnsDeg": turns.map(|joint| joint.max_angle_rad.to_degrees()),
         })
-        .collect();
-    let value = json!({
-        "bones": bones,
+    };
+    json!({
+        "bones": skeleton.ids().map(bone).collect::<Vec<_>>(),
         "meshes": poses.len(),
         "roundErrors": found.round_errors,
         "carried": found.carried,
-        "joints": joint_statistics(skeleton, &poses),
-    });
-    serde_json::to_string_pretty(&value).context("bones are plain JSON")
+        "joints": statistics,
+    })
 }

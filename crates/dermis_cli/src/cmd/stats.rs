@@ -1,6 +1,5 @@
 //! `dermis stats`: what each joint does.
 
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -10,13 +9,14 @@ use dermis::metric::statistics_from_limits;
 use dermis::skin::ShownPoses;
 use dermis_io::limits::{Others, read_limits};
 use dermis_io::{Document, SkinRecord};
+use serde_json::{Value, json};
 
 use super::{choose_clip, legal, skin_of};
 use crate::Outcome;
 use crate::matching::read_upright;
 use crate::overwrite;
 use crate::pose_args::StatsArgs;
-use crate::report::NameColumn;
+use crate::report::{self, Block, Column, Format, Level, Report, Row, Table};
 use crate::talk::{Talk, plural};
 
 /// What is known of the joints of a skin.
@@ -47,13 +47,7 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         None if args.uniform => every_rotation(&skin, &clips),
         None => shown(args, &skin, &clips)?,
     };
-    let text = match args.json {
-        true => {
-            let joints: Vec<_> = known.joints.iter().map(|j| &j.statistics).collect();
-            serde_json::to_string_pretty(&joints).context("statistics are plain JSON")?
-        }
-        false => table(&known, &skin.skeleton),
-    };
+    let report = report_of(&known, &skin.skeleton)?;
     if let Some(output) = &args.output {
         let record = document.record.get_or_insert_with(SkinRecord::default);
         if record.bounds.take().is_some() {
@@ -70,7 +64,7 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         legal::write(&document, output, talk)?;
         talk.remark_written(&[output]);
     }
-    writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")?;
+    report::print(&report, args.print)?;
     Ok(Outcome::Done)
 }
 
@@ -187,43 +181,41 @@ fn evenly(limits: &JointLimits) -> Joint {
     }
 }
 
-fn table(known: &Known, skeleton: &dermis::Skeleton) -> String {
-    let name = |joint: &Joint| {
-        skeleton.bones()[joint.statistics.bone.index()]
-            .name
-            .as_str()
+/// What is known of every joint.
+fn report_of(known: &Known, skeleton: &dermis::Skeleton) -> anyhow::Result<Report> {
+    let column = |key: &str, heading, format| Column::new(key, ["", heading], format);
+    let scale = |of: usize, heading| {
+        let key = format!("/scaleRange/{of}");
+        Column::new(key, ["", heading], Format::Number(4)).at(Level::Wide)
     };
-    let names = NameColumn::of(known.joints.iter().map(name).chain(["joint"]));
-    let mut text = format!(
-        "{}{:<8}{:<38}{:>12}{:>14}  from\n",
-        names.cell("joint"),
-        "kind",
-        "turns",
-        "slides by",
-        "scale"
-    );
-    for joint in &known.joints {
-        let (kind, turns) = match &joint.spread_over {
-            Some(turn) => allowed_turns(turn),
-            None => shown_turns(&joint.statistics),
-        };
+    let row = |(number, joint): (usize, &Joint)| {
         let seen = &joint.statistics;
         let [small, large] = seen.scale_range;
-        text += &format!(
-            "{}{kind:<8}{turns:<38}{:>12.5}{:>14}  {}\n",
-            names.cell(name(joint)),
-            seen.translation_radius
-                .unwrap_or(seen.translation_deviation),
-            match large - small < 1e-4 {
-                true => format!("{large:.3}"),
-                false => format!("{small:.3}-{large:.3}"),
-            },
-            match joint.spread_over {
-                Some(_) => "limits",
-                None => "clips",
-            },
-        );
-    }
+        let scale = match large - small < 1e-4 {
+            true => format!("{large:.3}"),
+            false => format!("{small:.3}-{large:.3}"),
+        };
+        Row::new(
+            &skeleton.bones()[seen.bone.index()].name,
+            format!("/{number}"),
+        )
+        .saying("/scale", scale)
+    };
+    let table = Table {
+        names: "joint",
+        columns: vec![
+            column("/kind", "kind", Format::Words),
+            column("/turns", "turns", Format::Words),
+            column("/slidesBy", "slides by", Format::Number(5)),
+            column("/scale", "scale", Format::Words),
+            column("/from", "from", Format::Words),
+            column("/maxAngleRad", "largest turn, rad", Format::Number(4)).at(Level::Wide),
+            scale(0, "least scale"),
+            scale(1, "largest scale"),
+        ],
+        rows: known.joints.iter().enumerate().map(row).collect(),
+        ..Table::default()
+    };
     let of = |limited: bool| {
         let mut joints = known.joints.iter();
         joints.any(|joint| joint.spread_over.is_some() == limited)
@@ -233,7 +225,30 @@ fn table(known: &Known, skeleton: &dermis::Skeleton) -> String {
         (false, _) => "angles from each joint's middle",
         (true, true) => "angles of limits from the rest pose, of clips from each joint's middle",
     };
-    text + &format!("{origin}; {}", known.source)
+    let joints = known.joints.iter().map(data);
+    let data = Value::Array(joints.collect::<Result<_, _>>()?);
+    let source = format!("{origin}; {}", known.source);
+    let blocks = vec![Block::Table(table), Block::Sentences(vec![source])];
+    Ok(Report::plain(data, blocks))
+}
+
+/// The statistics of a joint, and what they mean in words.
+fn data(joint: &Joint) -> anyhow::Result<Value> {
+    let seen = &joint.statistics;
+    let (kind, turns) = match &joint.spread_over {
+        Some(turn) => allowed_turns(turn),
+        None => shown_turns(seen),
+    };
+    let slides = seen.translation_radius;
+    let mut data = serde_json::to_value(seen).context("statistics are plain JSON")?;
+    data["kind"] = json!(kind);
+    data["turns"] = json!(turns);
+    data["slidesBy"] = json!(slides.unwrap_or(seen.translation_deviation));
+    data["from"] = json!(match joint.spread_over {
+        Some(_) => "limits",
+        None => "clips",
+    });
+    Ok(data)
 }
 
 /// Smaller angles, in radians, are rounding.

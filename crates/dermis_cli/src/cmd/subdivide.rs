@@ -1,7 +1,5 @@
 //! `dermis subdivide`: a smoother skin whose animation is the subdivided animation.
 
-use std::io::Write;
-
 use anyhow::{Context, bail};
 use dermis::document::Spheres;
 use dermis::fit::{exact_ssd, plain_fallback};
@@ -18,6 +16,7 @@ use super::{legal, output_format};
 use crate::Outcome;
 use crate::matching::read_upright;
 use crate::overwrite;
+use crate::report::{self, Block, Column, Format as Cell, Report, Row, Table};
 use crate::subdivide_args::{CornersName, SchemeName, SubdivideArgs, UvName};
 use crate::talk::{Talk, plural};
 
@@ -30,7 +29,7 @@ const MOST_POSES: usize = 96;
 /// Everything that is said; the JSON form is this, field by field.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct Facts {
     levels: Vec<LevelFacts>,
     /// Faces that were subdivided, by how many corners they have.
     triangles: usize,
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     let in_file = || args.input.display().to_string();
     let subdivided = document.subdivided(&options).with_context(in_file)?;
     let [triangles, quads, larger_faces] = subdivided.faces;
-    let mut report = Report {
+    let mut facts = Facts {
         levels: subdivided.levels.clone(),
         triangles,
         quads,
@@ -79,7 +78,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     talk.remark_notes(&finer);
     if is_played && let Some(skin) = finer.skin.clone() {
         let poses = poses(&finer)?;
-        report.plain = make_playable(&mut finer, &skin, &poses, args, talk)?;
+        facts.plain = make_playable(&mut finer, &skin, &poses, args, talk)?;
         if let Some(plain) = &mut finer.fallback {
             plain.corrections = plain_shapes;
         }
@@ -88,12 +87,7 @@ pub(crate) fn run(args: &SubdivideArgs, talk: &Talk) -> anyhow::Result<Outcome> 
     talk.check_stopped()?;
     super::remark_left_out(&finer, format, talk);
     dermis_io::write(&args.output, &finer, &WriteOptions::default())?;
-    let text = match args.json {
-        true => serde_json::to_string_pretty(&report)?,
-        false => table(&report, args),
-    };
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{text}").context("standard output cannot be written")?;
+    report::print(&report_of(&facts, args)?, args.print)?;
     talk.remark_written(&[&args.output]);
     Ok(Outcome::Done)
 }
@@ -229,38 +223,49 @@ fn renew_bounds(document: &mut Document, talk: &Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn table(report: &Report, args: &SubdivideArgs) -> String {
-    let has_skin = report.levels.iter().any(|level| level.cost.is_some());
-    let mut lines = Vec::new();
-    let mut head = format!("{:<8}{:>12}{:>12}", "level", "points", "triangles");
-    if has_skin {
-        head += &format!("{:>14}{:>8}{:>14}", "influences", "most", "bytes");
+/// The sizes of every level, and what was subdivided.
+fn report_of(facts: &Facts, args: &SubdivideArgs) -> anyhow::Result<Report> {
+    let column = |key: &str, heading, format| Column::new(key, ["", heading], format);
+    let mut columns = vec![
+        column("/points", "points", Cell::Count),
+        column("/triangles", "triangles", Cell::Count),
+    ];
+    if facts.levels.iter().any(|level| level.cost.is_some()) {
+        columns.push(column(
+            "/cost/meanInfluences",
+            "influences",
+            Cell::Number(2),
+        ));
+        columns.push(column("/cost/maxInfluences", "most", Cell::Count));
+        columns.push(column("/bytes", "bytes", Cell::Number(0)));
     }
-    lines.push(head);
-    for level in &report.levels {
-        let mut line = format!(
-            "{:<8}{:>12}{:>12}",
-            level.level, level.points, level.triangles
-        );
-        if let Some(cost) = &level.cost {
-            let bytes = cost.bytes_per_vertex * level.points as f64;
-            line += &format!(
-                "{:>14.2}{:>8}{:>14.0}",
-                cost.mean_influences, cost.max_influences, bytes
-            );
-        }
-        lines.push(line);
-    }
+    let row = |(number, level): (usize, &LevelFacts)| {
+        Row::new(level.level.to_string(), format!("/levels/{number}"))
+    };
+    let table = Table {
+        names: "level",
+        columns,
+        rows: facts.levels.iter().enumerate().map(row).collect(),
+        ..Table::default()
+    };
+    let mut sentences = Vec::new();
     if args.scheme == SchemeName::CatmullClark {
-        lines.push(format!(
+        sentences.push(format!(
             "faces: {}, {}, {} larger",
-            plural(report.triangles, "triangle"),
-            plural(report.quads, "quad"),
-            report.larger_faces
+            plural(facts.triangles, "triangle"),
+            plural(facts.quads, "quad"),
+            facts.larger_faces
         ));
     }
-    if report.creases > 0 {
-        lines.push(format!("creases: {}", plural(report.creases, "edge")));
+    if facts.creases > 0 {
+        sentences.push(format!("creases: {}", plural(facts.creases, "edge")));
     }
-    lines.join("\n")
+    let mut data = serde_json::to_value(facts).context("numbers are plain JSON")?;
+    for (number, level) in facts.levels.iter().enumerate() {
+        let bytes = level.cost.as_ref();
+        let bytes = bytes.map(|cost| cost.bytes_per_vertex * level.points as f64);
+        data["levels"][number]["bytes"] = bytes.into();
+    }
+    let blocks = vec![Block::Table(table), Block::Sentences(sentences)];
+    Ok(Report::plain(data, blocks))
 }

@@ -1,13 +1,13 @@
 //! The report of a comparison of methods.
 
 use dermis::ExampleSet;
-use dermis::compare::{Compared, Comparison, ComparisonRow};
-use serde_json::{Value, json};
+use dermis::compare::{Compared, Comparison, ComparisonRow, Playback, RowSummary, advice, verdict};
+use serde_json::{Map, Value, json};
 
 use super::charts::{cost_charts, example_chart, proxy_charts};
-use super::fit::{GLOSSARY, engine_data};
+use super::fit::{GLOSSARY, engine_data, method_data, tests_data};
 use super::gallery::{Gallery, PoseShown};
-use super::model::{Block, Column, Figure, Format, Part, Report, Row, Table, subject};
+use super::model::{Block, Column, Figure, Format, Level, Part, Report, Row, Table, subject};
 use super::pictures::{Shot, Shown, choose_by, skin_for, telling};
 use super::proxies;
 use super::remarks::{damage_data, damage_remarks, rig_remarks};
@@ -20,16 +20,23 @@ pub(crate) fn comparison_report(
     comparison: &Comparison,
     command: String,
 ) -> Report {
-    let mut blocks = vec![Block::Table(numbers(comparison))];
-    blocks.push(Block::Sentences(vec![counts(set, comparison)]));
-    if comparison.compared().any(|(_, c)| c.surface.is_some()) {
-        blocks.push(Block::Table(surface(comparison)));
+    let rows = comparison.rows.iter().map(|row| row_data(set, row));
+    report_of_rows(set, rows.collect(), command)
+}
+
+/// As [`comparison_report`], of rows as their data has them: those of an earlier run among them.
+pub(crate) fn report_of_rows(set: &ExampleSet, rows: Vec<Value>, command: String) -> Report {
+    let summaries = rows.iter().map(|row| row["summary"].clone());
+    let summaries = summaries.filter_map(|summary| serde_json::from_value(summary).ok());
+    let summaries: Vec<RowSummary> = summaries.collect();
+    let advice = advice(&summaries);
+    let mut blocks = vec![Block::Table(numbers(&rows))];
+    blocks.push(Block::Sentences(vec![counts(set, &rows)]));
+    if rows.iter().any(|row| !row["surface"].is_null()) {
+        blocks.push(Block::Table(surface(&rows)));
     }
-    let mut sentences = comparison.advice();
-    for (row, c) in comparison.compared() {
-        sentences.extend(damage_remarks(&row.label, &c.report));
-    }
-    sentences.extend(remarks(set, comparison));
+    let mut sentences = advice.clone();
+    sentences.extend(remarks(&rows));
     blocks.push(Block::Remarks(sentences));
     let mut glossary = GLOSSARY.to_vec();
     glossary.extend([
@@ -52,15 +59,23 @@ pub(crate) fn comparison_report(
             "that of what such a player shows, on held-out examples where there are some.",
         ),
     ]);
+    let label = |row: &Value| row["label"].as_str().unwrap_or_default().to_owned();
+    let methods = rows.iter().map(|row| (label(row), row["resolved"].clone()));
+    let methods = Value::Object(methods.collect());
+    let count = rows.len();
     Report {
-        heading: format!(
-            "{} ways to fit {} examples",
-            comparison.rows.len(),
-            set.examples().len()
-        ),
+        heading: format!("{count} ways to fit {} examples", set.examples().len()),
         subject: subject(set.rest(), set.skeleton().bone_count()),
         command,
-        data: data(set, comparison),
+        data: json!({
+            "vertices": set.rest().vertex_count(),
+            "bones": set.skeleton().bone_count(),
+            "examples": set.examples().len(),
+            "methods": rows,
+            "verdict": verdict(&summaries),
+            "advice": advice,
+        }),
+        resolved: Map::from_iter([("methods".to_owned(), methods)]),
         blocks,
         glossary,
     }
@@ -116,101 +131,144 @@ fn is_held_out(comparison: &Comparison) -> bool {
     compared.any(|(_, c)| c.report.held_out.is_some())
 }
 
-fn row((number, row): (usize, &ComparisonRow)) -> Row {
+/// Whether examples were held out for rows, as their data has them.
+fn are_held_out(rows: &[Value]) -> bool {
+    rows.iter().any(|row| !row["heldOut"].is_null())
+}
+
+fn row((number, row): (usize, &Value)) -> Row {
+    let text = |key: &str| row[key].as_str().unwrap_or_default();
+    let playback = serde_json::from_value(row["playback"].clone());
+    let playback = playback.map_or("", |playback: Playback| playback.text());
     Row {
-        name: row.label.clone(),
         // Broken where it would make the column too wide.
-        title: row.title.replace("linear blend skinning with ", "with "),
-        at: format!("/methods/{number}"),
-        words: match &row.outcome {
-            Ok(c) => c.playback.text().to_owned(),
-            Err(_) => String::new(),
-        },
-        problem: row.outcome.as_ref().err().map(ToString::to_string),
-        is_chosen: false,
+        title: text("title").replace("linear blend skinning with ", "with "),
+        problem: row["error"].as_str().map(ToOwned::to_owned),
+        ..Row::new(text("label"), format!("/methods/{number}")).saying("/playback", playback)
     }
 }
 
 /// A row for every method.
-fn numbers(comparison: &Comparison) -> Table {
+fn numbers(rows: &[Value]) -> Table {
     // Where nothing is held out, all examples are those that were fitted to and those to test on.
-    let (trained, tested) = match is_held_out(comparison) {
+    let is_held_out = are_held_out(rows);
+    let (trained, tested) = match is_held_out {
         true => ("/training", "/heldOut"),
         false => ("/overall", "/overall"),
     };
-    let column = |place: &str, key: &str, heading: [&str; 2], format, width| {
-        Column::new(format!("{place}{key}"), heading, format, width)
+    let column = |place: &str, key: &str, heading: [&str; 2], format| {
+        Column::new(format!("{place}{key}"), heading, format)
     };
     let enveloping = |place: &str, heading: &str| {
         let deviation = format!("{place}/envelopingErrorDeviationPercent");
-        let format = Format::Deviating(deviation);
         let heading = ["EE ± sd %", heading];
-        column(place, "/envelopingErrorPercent", heading, format, 15)
+        let format = Format::Deviating(deviation);
+        column(place, "/envelopingErrorPercent", heading, format)
     };
     let (share, degrees) = (Format::Share, Format::Degrees);
     let engine = format!("/stockEngines{tested}");
+    // A person decides by poses that the fit has not seen, where there are some.
+    let [of_seen, of_unseen] = match is_held_out {
+        true => [Level::Wide, Level::Always],
+        false => [Level::Always, Level::Wide],
+    };
+    let mut columns = vec![
+        column(trained, "/eRms", ["E_RMS", "fitted"], Format::Error).at(of_seen),
+        column("/heldOut", "/eRms", ["E_RMS", "held out"], Format::Error).at(of_unseen),
+        enveloping(trained, "fitted").at(of_seen),
+        enveloping("/heldOut", "held out").at(of_unseen),
+        column(tested, "/meanDistance", ["mean", "distance"], share(4)).at(Level::Wide),
+        column(tested, "/maxDistance", ["largest", "distance"], share(3)),
+        column(
+            tested,
+            "/meanNormalAngleDeg",
+            ["normal", "mean"],
+            degrees(2),
+        )
+        .at(Level::Wide),
+        column(
+            tested,
+            "/maxNormalAngleDeg",
+            ["normal", "largest"],
+            degrees(1),
+        )
+        .at(Level::Wide),
+        column(
+            "/cost",
+            "/bytesPerVertex",
+            ["bytes/", "vertex"],
+            Format::Number(1),
+        ),
+        column(
+            "/cost",
+            "/bytesPerFrame",
+            ["bytes/", "frame"],
+            Format::Count,
+        )
+        .at(Level::Wide),
+        column("", "/nsPerVertex", ["ns/", "vertex"], Format::Number(2)).at(Level::Wide),
+        column("", "/fitSeconds", ["fit", "seconds"], Format::Number(2)).at(Level::Wide),
+        column(
+            "",
+            "/playback",
+            ["plays in", "stock engines"],
+            Format::Words,
+        )
+        .at(Level::Wide),
+        column(
+            &engine,
+            "/eRms",
+            ["E_RMS in", "stock engines"],
+            Format::Error,
+        ),
+    ];
+    let after_held_out = 4;
+    columns.splice(after_held_out..after_held_out, tests(rows));
     Table {
         names: "method",
-        names_width: 16,
-        columns: vec![
-            column(trained, "/eRms", ["E_RMS", "fitted"], Format::Error, 9),
-            column("/heldOut", "/eRms", ["E_RMS", "held out"], Format::Error, 9),
-            enveloping(trained, "fitted"),
-            enveloping("/heldOut", "held"),
-            column(tested, "/meanDistance", ["mean", "distance"], share(4), 10),
-            column(tested, "/maxDistance", ["max", "distance"], share(3), 10),
-            column(
-                tested,
-                "/meanNormalAngleDeg",
-                ["normal", "mean"],
-                degrees(2),
-                8,
-            ),
-            column(
-                tested,
-                "/maxNormalAngleDeg",
-                ["normal", "max"],
-                degrees(1),
-                8,
-            ),
-            Column::new(
-                "/cost/bytesPerVertex",
-                ["bytes/", "vertex"],
-                Format::Number(1),
-                9,
-            ),
-            Column::new("/cost/bytesPerFrame", ["bytes/", "frame"], Format::Count, 9),
-            Column::new("/nsPerVertex", ["ns/", "vertex"], Format::Number(2), 8),
-            Column::new("/fitSeconds", ["fit", "seconds"], Format::Number(2), 9),
-            Column::new(
-                "/playback",
-                ["plays in", "stock engines"],
-                Format::Words,
-                22,
-            ),
-            column(&engine, "/eRms", ["E_RMS", "there"], Format::Error, 9),
-        ],
-        rows: comparison.rows.iter().enumerate().map(row).collect(),
+        columns,
+        rows: rows.iter().enumerate().map(row).collect(),
         lowest_is_best: true,
         note: "Distances and normals are those of held-out examples where there are some. The lowest of each column is bold.",
         ..Table::default()
     }
 }
 
+/// Columns for every set that no fit has seen.
+fn tests(rows: &[Value]) -> Vec<Column> {
+    let tests = rows.iter().find_map(|row| row["tests"].as_array());
+    let tests = tests.map_or(&[][..], Vec::as_slice);
+    let mut columns = Vec::new();
+    for (number, test) in tests.iter().enumerate() {
+        let name = match tests.len() {
+            1 => "test",
+            _ => test["name"].as_str().unwrap_or_default(),
+        };
+        let at = format!("/tests/{number}/total");
+        let column =
+            |key: &str, heading, format| Column::new(format!("{at}{key}"), [heading, name], format);
+        let deviation = Format::Deviating(format!("{at}/envelopingErrorDeviationPercent"));
+        columns.extend([
+            column("/eRms", "E_RMS", Format::Error),
+            column("/envelopingErrorPercent", "EE ± sd %", deviation).at(Level::Wide),
+            column("/maxDistance", "largest", Format::Share(3)).at(Level::Wide),
+        ]);
+    }
+    columns
+}
+
 /// Distances to the examples' surfaces.
-fn surface(comparison: &Comparison) -> Table {
-    let rows = comparison.rows.iter().enumerate().map(row);
-    let column = |key: &str, heading, format| Column::new(key, heading, format, 10);
+fn surface(rows: &[Value]) -> Table {
+    let rows = rows.iter().enumerate().map(row);
     let (mean, max) = (Format::Share(4), Format::Share(3));
     Table {
         heading: "Distance to the surface",
         names: "to the surface",
-        names_width: 16,
         columns: vec![
-            column("/surface/0/meanDistance", ["mean", "fitted"], mean.clone()),
-            column("/surface/1/meanDistance", ["mean", "held out"], mean),
-            column("/surface/0/maxDistance", ["max", "fitted"], max.clone()),
-            column("/surface/1/maxDistance", ["max", "held out"], max),
+            Column::new("/surface/0/meanDistance", ["mean", "fitted"], mean.clone()),
+            Column::new("/surface/1/meanDistance", ["mean", "held out"], mean),
+            Column::new("/surface/0/maxDistance", ["max", "fitted"], max.clone()),
+            Column::new("/surface/1/maxDistance", ["max", "held out"], max),
         ],
         rows: rows.filter(|row| row.problem.is_none()).collect(),
         lowest_is_best: true,
@@ -218,79 +276,82 @@ fn surface(comparison: &Comparison) -> Table {
     }
 }
 
-fn counts(set: &ExampleSet, comparison: &Comparison) -> String {
-    let count = |c: &Compared| (c.trained().example_count, c.tested().example_count);
-    let tested = match comparison.compared().next().map(|(_, c)| count(c)) {
-        None => String::new(),
-        Some((trained, tested)) => match is_held_out(comparison) {
-            true => format!(": fitted to {trained}, tested on {tested}"),
-            false => format!(": fitted to and measured on all {tested}"),
-        },
-    };
+fn counts(set: &ExampleSet, rows: &[Value]) -> String {
+    let count = |row: &Value, of: &str| row[of]["exampleCount"].as_u64();
+    let tested = rows.iter().find_map(|row| {
+        let (trained, held_out) = (count(row, "training"), count(row, "heldOut"));
+        Some(match (trained.zip(held_out), count(row, "overall")?) {
+            (Some((trained, tested)), _) => format!(": fitted to {trained}, tested on {tested}"),
+            (None, all) => format!(": fitted to and measured on all {all}"),
+        })
+    });
     format!(
-        "{} vertices, {} bones, {} examples{tested}",
+        "{} vertices, {} bones, {} examples{}",
         set.rest().vertex_count(),
         set.skeleton().bone_count(),
-        set.examples().len()
+        set.examples().len(),
+        tested.unwrap_or_default()
     )
 }
 
 /// What the fits say about examples and bones, each thing once, with the methods that say it unless
 /// all do.
-fn remarks(set: &ExampleSet, comparison: &Comparison) -> Vec<String> {
-    let mut remarks: Vec<(String, Vec<&str>)> = Vec::new();
-    for (row, c) in comparison.compared() {
-        let proxies = proxies::remarks(set, &row.method, &c.report);
-        for remark in proxies.into_iter().chain(rig_remarks(&c.report)) {
+fn remarks(rows: &[Value]) -> Vec<String> {
+    let mut remarks: Vec<(&str, Vec<&str>)> = Vec::new();
+    let fitted = || rows.iter().filter(|row| row["error"].is_null());
+    for row in fitted() {
+        let label = row["label"].as_str().unwrap_or_default();
+        let said = row["remarks"].as_array().into_iter().flatten();
+        for remark in said.filter_map(Value::as_str) {
             match remarks.iter_mut().find(|(known, _)| *known == remark) {
-                Some((_, by)) => by.push(&row.label),
-                None => remarks.push((remark, vec![&row.label])),
+                Some((_, by)) => by.push(label),
+                None => remarks.push((remark, vec![label])),
             }
         }
     }
-    let count = comparison.compared().count();
+    let count = fitted().count();
     remarks
         .into_iter()
         .map(|(remark, by)| match by.len() == count {
-            true => remark,
+            true => remark.to_owned(),
             false => format!("{}: {remark}", by.join(", ")),
         })
         .collect()
 }
 
-/// All numbers, example by example.
-fn data(set: &ExampleSet, comparison: &Comparison) -> Value {
-    let row = |row: &ComparisonRow| -> Value {
-        let compared = row.outcome.as_ref().ok();
-        let held_out = compared.and_then(|c| c.report.held_out.as_ref());
-        json!({
-            "method": row.method.key(),
-            "label": row.label,
-            "title": row.title,
-            "maxInfluences": row.method.max_influences(),
-            "error": row.outcome.as_ref().err().map(ToString::to_string),
-            "overall": compared.map(|c| &c.report.overall.total),
-            "training": held_out.map(|h| &h.training.total),
-            "heldOut": held_out.map(|h| &h.measured.total),
-            "heldOutExamples": held_out.map(|h| &h.measured.examples),
-            "cost": compared.map(|c| &c.report.cost),
-            "proxies": compared.and_then(|c| proxies::summary(set, &row.method, &c.report)),
-            "nsPerVertex": compared.map(|c| c.ns_per_vertex),
-            "fitSeconds": compared.map(|c| c.report.fit_seconds),
-            "surface": compared.and_then(|c| c.surface),
-            "playback": compared.map(|c| c.playback),
-            "stockEngines": compared.map(|c| engine_data(&c.engine)),
-            "rig": compared.map(|c| &c.report.rig),
-            "damage": compared.map(|c| damage_data(&c.report)),
-        })
-    };
+/// All numbers of a row, example by example.
+pub(crate) fn row_data(set: &ExampleSet, row: &ComparisonRow) -> Value {
+    let compared = row.outcome.as_ref().ok();
+    let held_out = compared.and_then(|c| c.report.held_out.as_ref());
+    let remarks = compared.map(|c| {
+        let mut remarks = damage_remarks(&row.label, &c.report);
+        remarks.extend(proxies::remarks(set, &row.method, &c.report));
+        remarks.extend(rig_remarks(&c.report));
+        remarks
+    });
     json!({
-        "vertices": set.rest().vertex_count(),
-        "bones": set.skeleton().bone_count(),
-        "examples": set.examples().len(),
-        "methods": comparison.rows.iter().map(row).collect::<Vec<_>>(),
-        "verdict": comparison.verdict(),
-        "advice": comparison.advice(),
+        "method": row.method.key(),
+        "label": row.label,
+        "title": row.title,
+        "resolved": method_data(&row.method),
+        "maxInfluences": row.method.max_influences(),
+        "error": row.outcome.as_ref().err().map(ToString::to_string),
+        "overall": compared.map(|c| &c.report.overall.total),
+        "training": held_out.map(|h| &h.training.total),
+        "heldOut": held_out.map(|h| &h.measured.total),
+        "heldOutExamples": held_out.map(|h| &h.measured.examples),
+        "tests": compared.map(|c| tests_data(&c.report)),
+        "cost": compared.map(|c| &c.report.cost),
+        "proxies": compared.and_then(|c| proxies::summary(set, &row.method, &c.report)),
+        "nsPerVertex": compared.map(|c| c.ns_per_vertex),
+        "fitSeconds": compared.map(|c| c.report.fit_seconds),
+        "surface": compared.and_then(|c| c.surface),
+        "playback": compared.map(|c| c.playback),
+        "stockEngines": compared.map(|c| engine_data(&c.engine)),
+        "rig": compared.map(|c| &c.report.rig),
+        "damage": compared.map(|c| damage_data(&c.report)),
+        "remarks": remarks,
+        "summary": row.summary(),
     })
 }
 

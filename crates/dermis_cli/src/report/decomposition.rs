@@ -3,7 +3,7 @@
 use dermis::measure::Cost;
 use dermis::{Skin, VertexProgram};
 use dermis_render::{Axis, Chart, Draw, Point, Series};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::charts::{CHART_WIDTH, error_axis};
 use super::gallery::{Gallery, PoseShown};
@@ -20,6 +20,7 @@ pub(crate) fn decomposition_report(job: &DecomposeJob<'_>) -> Report {
         subject: subject(job.animation.rest(), bones),
         command: super::command_line(),
         data: data(job),
+        resolved: Map::new(),
         blocks: vec![Block::Facts(facts(job))],
         glossary: vec![
             (

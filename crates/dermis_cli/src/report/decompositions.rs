@@ -5,11 +5,11 @@ use dermis::compare::{
     Decomposed, DecomposedNumbers, DecompositionComparison, DecompositionRow, ModelNumbers,
 };
 use dermis_render::{Axis, Chart, Draw, Point, Series};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::charts::{CHART_WIDTH, error_axis};
 use super::gallery::{Gallery, PoseShown};
-use super::model::{Block, Column, Figure, Format, Part, Report, Row, Table, subject};
+use super::model::{Block, Column, Figure, Format, Level, Part, Report, Row, Table, subject};
 use super::pictures::Shot;
 use crate::args::Up;
 use crate::talk::Talk;
@@ -34,6 +34,7 @@ pub(crate) fn decompositions_report(
         subject: subject(animation.rest(), found.bone_count),
         command: super::command_line(),
         data: data(animation, found),
+        resolved: Map::new(),
         blocks: vec![
             Block::Table(numbers(found)),
             Block::Sentences(vec![counts]),
@@ -93,37 +94,34 @@ fn numbers(found: &DecompositionComparison) -> Table {
         Some(bytes / size_of::<f32>())
     });
     let rank = corrections.map_or(String::new(), |rank| format!("+ rank {rank}"));
-    let column = |key: &str, heading, format| Column::new(key, heading, format, 10);
+    let column = |key: &str, heading, format| Column::new(key, heading, format);
     let (bytes, seconds) = (Format::Number(1), Format::Number(2));
     let mut columns = vec![
-        column("/numbers/eRms", ["E_RMS", ""], Format::Error),
+        column("/numbers/eRms", ["", "E_RMS"], Format::Error),
         column("/withEigenSkin/eRms", [&rank, "E_RMS"], Format::Error),
         column(
             "/numbers/bytesPerVertex",
             ["bytes/", "vertex"],
             bytes.clone(),
         ),
-        column("/withEigenSkin/bytesPerVertex", [&rank, "vertex"], bytes),
-        column("/numbers/bytesPerFrame", ["bytes/", "frame"], Format::Count),
-        column("/numbers/seconds", ["seconds", ""], seconds.clone()),
-        column("/withEigenSkin/seconds", [&rank, "seconds"], seconds),
-        Column::new("/playback", ["plays in", "stock engines"], Format::Words, 0),
+        column("/withEigenSkin/bytesPerVertex", [&rank, "vertex"], bytes).at(Level::Wide),
+        column("/numbers/bytesPerFrame", ["bytes/", "frame"], Format::Count).at(Level::Wide),
+        column("/numbers/seconds", ["", "seconds"], seconds.clone()),
+        column("/withEigenSkin/seconds", [&rank, "seconds"], seconds).at(Level::Wide),
+        column("/playback", ["plays in", "stock engines"], Format::Words),
     ];
     columns.retain(|column| corrections.is_some() || !column.key.starts_with("/withEigenSkin"));
-    let row = |(number, row): (usize, &DecompositionRow)| Row {
-        name: row.key.to_owned(),
-        title: row.title.to_owned(),
-        at: format!("/methods/{number}"),
-        words: match row.outcome.as_ref().ok().and_then(|found| found.playback) {
-            Some(playback) => playback.text().to_owned(),
-            None => "no".to_owned(),
-        },
-        problem: row.outcome.as_ref().err().map(ToString::to_string),
-        is_chosen: false,
+    let row = |(number, row): (usize, &DecompositionRow)| {
+        let playback = row.outcome.as_ref().ok().and_then(|found| found.playback);
+        let playback = playback.map_or("no", |playback| playback.text());
+        Row {
+            title: row.title.to_owned(),
+            problem: row.outcome.as_ref().err().map(ToString::to_string),
+            ..Row::new(row.key, format!("/methods/{number}")).saying("/playback", playback)
+        }
     };
     Table {
         names: "method",
-        names_width: 16,
         columns,
         rows: found.rows.iter().enumerate().map(row).collect(),
         ..Table::default()

@@ -2,13 +2,15 @@
 
 use dermis::fit::{
     AnimSpaceOptions, Candidate, Choice, EngineReport, FitReport, Method, Shown, Smoothing, Target,
-    fit_verdict,
+    TestMeasures, fit_verdict,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::charts::{example_chart, round_chart};
 use super::gallery::{Gallery, PoseShown};
-use super::model::{Block, Column, Figure, Format, Part, Report, Row, Table, short, subject};
+use super::model::{
+    Block, Column, Figure, Format, Level, Part, Report, Row, Table, short, subject,
+};
 use super::pictures::{Shot, choose_examples, skin_for};
 use super::proxies;
 use super::remarks::{damage_data, damage_remarks, rig_remarks};
@@ -33,7 +35,8 @@ pub(super) const GLOSSARY: [(&str, &str); 4] = [
     ),
     (
         "Held out",
-        "examples that the fit did not see. A skin that is written is fitted to all of them.",
+        "examples that the fit did not see. A skin that is written is fitted to all of them, but never to those of a test \
+         set.",
     ),
 ];
 
@@ -67,6 +70,7 @@ pub(crate) fn fit_report(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineRe
         subject: subject(set.rest(), fitted.cost.palette_size),
         command: job.command.clone(),
         data: data(job, fitted, engine),
+        resolved: Map::from_iter([("method".to_owned(), method_data(job.method()))]),
         blocks,
         glossary,
     }
@@ -140,35 +144,36 @@ fn errors(fitted: &FitReport, engine: &EngineReport) -> Table {
         rows.extend(held_out.map(|_| ("held out, stock engines", "/stockEngines/heldOut")));
         rows.push(("all, stock engines", "/stockEngines/overall"));
     }
-    let row = |(name, at): (&str, &str)| Row {
-        name: name.to_owned(),
-        at: at.to_owned(),
-        ..Row::default()
-    };
-    let column = |key: &str, heading, format, width| Column::new(key, ["", heading], format, width);
+    let row = |(name, at): (&str, &str)| Row::new(name, at);
+    let tests = fitted.tests.iter().enumerate();
+    let tests = tests.map(|(number, test)| {
+        Row::new(
+            format!("test: {}", test.name),
+            format!("/tests/{number}/total"),
+        )
+    });
+    let column = |key: &str, heading, format| Column::new(key, ["", heading], format);
     let deviation = Format::Deviating("/envelopingErrorDeviationPercent".to_owned());
+    let wide =
+        |key: &str, heading, digits| column(key, heading, Format::Degrees(digits)).at(Level::Wide);
     Table {
         names: "examples",
-        names_width: 24,
         columns: vec![
-            column("/exampleCount", "count", Format::Count, 9),
-            column("/eRms", "E_RMS", Format::Error, 9),
-            column("/envelopingErrorPercent", "EE ± sd %", deviation, 16),
-            Column {
-                is_for_pages: true,
-                ..column(
-                    "/positionErrorPercent",
-                    "position error %",
-                    Format::Number(2),
-                    18,
-                )
-            },
-            column("/meanDistance", "mean dist", Format::Share(4), 11),
-            column("/maxDistance", "max dist", Format::Share(4), 11),
-            column("/meanNormalAngleDeg", "normal", Format::Degrees(2), 9),
-            column("/maxNormalAngleDeg", "worst", Format::Degrees(1), 9),
+            column("/exampleCount", "count", Format::Count),
+            column("/eRms", "E_RMS", Format::Error),
+            column("/envelopingErrorPercent", "EE ± sd %", deviation),
+            column(
+                "/positionErrorPercent",
+                "position error %",
+                Format::Number(2),
+            )
+            .at(Level::Pages),
+            column("/meanDistance", "mean dist", Format::Share(4)),
+            column("/maxDistance", "max dist", Format::Share(4)),
+            wide("/meanNormalAngleDeg", "normal", 2),
+            wide("/maxNormalAngleDeg", "worst", 1),
         ],
-        rows: rows.into_iter().map(row).collect(),
+        rows: rows.into_iter().map(row).chain(tests).collect(),
         ..Table::default()
     }
 }
@@ -215,35 +220,28 @@ fn candidates(choice: &Choice) -> Table {
     };
     let row = |(number, candidate): (usize, &Candidate)| {
         let is_chosen = number == choice.chosen;
+        let words = match is_chosen {
+            true => "chosen".to_owned(),
+            false => words(candidate),
+        };
+        let at = format!("/choice/candidates/{number}");
         Row {
-            name: candidate.method.key().to_owned(),
-            at: format!("/choice/candidates/{number}"),
-            words: match is_chosen {
-                true => "chosen".to_owned(),
-                false => words(candidate),
-            },
             is_chosen,
-            ..Row::default()
+            ..Row::new(candidate.method.key(), at).saying("/obstacle", words)
         }
     };
-    let column = |key: &str, heading, format, width| Column::new(key, ["", heading], format, width);
+    let column = |key: &str, heading, format| Column::new(key, ["", heading], format);
     let enveloping = "/heldOut/envelopingErrorPercent";
     Table {
         heading: "What was tried",
         names: "tried",
-        names_width: 23,
         columns: vec![
-            column("/maxInfluences", "influences", Format::Count, 11),
-            column("/heldOut/eRms", "E_RMS", Format::Error, 10),
-            column(enveloping, "EE %", Format::Number(2), 9),
-            column(
-                "/wholeBytesPerVertex",
-                "bytes/vertex",
-                Format::Number(1),
-                14,
-            ),
-            column("/seconds", "seconds", Format::Number(2), 10),
-            column("/obstacle", "", Format::Words, 0),
+            column("/maxInfluences", "influences", Format::Count).at(Level::Wide),
+            column("/heldOut/eRms", "E_RMS", Format::Error),
+            column(enveloping, "EE %", Format::Number(2)),
+            column("/wholeBytesPerVertex", "bytes/vertex", Format::Number(1)),
+            column("/seconds", "seconds", Format::Number(2)),
+            column("/obstacle", "", Format::Words),
         ],
         rows: choice.candidates.iter().enumerate().map(row).collect(),
         note: "Errors are those on held-out examples.",
@@ -300,6 +298,7 @@ fn data(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport) -> Value {
         "heldOut": held_out.map(|h| &h.measured.total),
         "trainingExamples": held_out.map(|h| &h.training.examples),
         "heldOutExamples": held_out.map(|h| &h.measured.examples),
+        "tests": tests_data(fitted),
         "stockEngines": engine_data(engine),
         "cost": fitted.cost,
         "proxies": proxies::summary(&job.prepared.set, job.method(), fitted),
@@ -310,6 +309,27 @@ fn data(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport) -> Value {
         "smoothing": fitted.smoothing,
         "fitSeconds": fitted.fit_seconds,
     })
+}
+
+/// The errors on sets that no fit has seen.
+pub(super) fn tests_data(fitted: &FitReport) -> Vec<Value> {
+    let test = |test: &TestMeasures| {
+        json!({
+            "name": test.name,
+            "total": test.measured.total,
+            "examples": test.measured.examples,
+        })
+    };
+    fitted.tests.iter().map(test).collect()
+}
+
+/// A method with all its options, as text by name.
+pub(crate) fn method_data(method: &Method) -> Value {
+    let options = method.options().into_iter();
+    let options: Map<String, Value> = options
+        .map(|option| (option.name.to_owned(), Value::String(option.value)))
+        .collect();
+    json!({"name": method.key(), "options": options})
 }
 
 /// What stock engines show, measured.

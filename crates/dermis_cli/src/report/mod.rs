@@ -1,10 +1,11 @@
-//! Results as people want them: one model of what there is to tell, and three renderers of it.
+//! Results as people want them: one model of what there is to tell, and four renderers of it.
 //!
-//! `fit`, `comparison`, `decomposition` and `decompositions` fill the model, each for one kind of result; `text`, `json` and
-//! `html` know nothing about any of them.
+//! `fit`, `comparison`, `decomposition` and `decompositions` fill the model, each for one kind of result, and so do commands
+//! whose results are never pages; `text`, `json`, `csv` and `html` know nothing about any of them.
 
 mod charts;
 mod comparison;
+mod csv;
 mod decomposition;
 mod decompositions;
 mod fit;
@@ -14,6 +15,7 @@ mod json;
 mod model;
 mod names;
 mod pictures;
+mod provenance;
 mod proxies;
 mod remarks;
 mod text;
@@ -22,24 +24,39 @@ use std::io::Write;
 
 use anyhow::Context;
 
-pub(crate) use comparison::{comparison_figures, comparison_report};
+use crate::output_args::OutputArgs;
+use provenance::Provenance;
+
+pub(crate) use comparison::{comparison_figures, comparison_report, report_of_rows, row_data};
 pub(crate) use decomposition::{decomposition_figures, decomposition_report};
 pub(crate) use decompositions::{decompositions_figures, decompositions_report};
-pub(crate) use fit::{fit_figures, fit_report};
+pub(crate) use fit::{fit_figures, fit_report, method_data};
 pub(crate) use html::html;
-pub(crate) use model::{Report, short};
+pub(crate) use model::{Block, Column, Format, Level, Report, Row, Table, short};
 pub(crate) use names::NameColumn;
 pub(crate) use pictures::{View, single};
 pub(crate) use proxies::rotational_options;
-pub(crate) use text::text;
+pub(crate) use text::{page_width, text, wrap};
 
 /// Prints a report to standard output.
-pub(crate) fn print(report: &Report, as_json: bool) -> anyhow::Result<()> {
-    let text = match as_json {
-        true => json::json(report)?,
-        false => text(report),
+pub(crate) fn print(report: &Report, output: OutputArgs) -> anyhow::Result<()> {
+    let text = match output {
+        OutputArgs { json: true, .. } => json::json(report, &Provenance::of(report))?,
+        OutputArgs { csv: true, .. } => csv::csv(report, &Provenance::of(report)),
+        OutputArgs { wide: true, .. } => text::wide_text(report),
+        _ => text(report),
     };
     writeln!(std::io::stdout().lock(), "{text}").context("standard output cannot be written")
+}
+
+/// A report as its JSON output has it, for a file.
+pub(crate) fn as_json(report: &Report) -> anyhow::Result<String> {
+    json::json(report, &Provenance::of(report))
+}
+
+/// What the JSON output of the running command says it comes from.
+pub(crate) fn provenance_of(report: &Report) -> serde_json::Value {
+    Provenance::of(report).json()
 }
 
 fn capitalized(text: &str) -> String {

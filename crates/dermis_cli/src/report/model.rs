@@ -7,7 +7,7 @@
 
 use dermis::TriMesh;
 use dermis_render::Chart;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::gallery::PictureRow;
 
@@ -22,6 +22,8 @@ pub(crate) struct Report {
     pub(super) command: String,
     /// All numbers, by the keys of the JSON output.
     pub(super) data: Value,
+    /// What was chosen before they were made, beside the flags of the command: methods with all their options.
+    pub(super) resolved: Map<String, Value>,
     /// What people read, in this order.
     pub(super) blocks: Vec<Block>,
     /// How to read the numbers: words, and what they mean.
@@ -30,7 +32,7 @@ pub(crate) struct Report {
 
 /// A part of what people read.
 #[derive(Debug)]
-pub(super) enum Block {
+pub(crate) enum Block {
     Table(Table),
     /// A line each: a name, and what there is to say.
     Facts(Vec<(&'static str, String)>),
@@ -42,54 +44,60 @@ pub(super) enum Block {
 
 /// Numbers side by side.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     /// Above it on a page; empty for none.
-    pub(super) heading: &'static str,
+    pub(crate) heading: &'static str,
     /// Above the names of the rows.
-    pub(super) names: &'static str,
-    /// Least number of letters for the names.
-    pub(super) names_width: usize,
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: Vec<Row>,
+    pub(crate) names: &'static str,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
     /// Whether a page marks the lowest number of each column.
-    pub(super) lowest_is_best: bool,
+    pub(crate) lowest_is_best: bool,
     /// Below it on a page; empty for none.
-    pub(super) note: &'static str,
+    pub(crate) note: &'static str,
 }
 
 /// A line of a table.
 #[derive(Debug, Default)]
-pub(super) struct Row {
-    pub(super) name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     /// A longer name, for pages; empty for none.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// Where its numbers are in the data, as a JSON pointer: `/methods/0`.
-    pub(super) at: String,
-    /// What a column of [`Format::Words`] says.
-    pub(super) words: String,
+    pub(crate) at: String,
+    /// What columns of [`Format::Words`] say, each by its key.
+    pub(crate) words: Vec<(&'static str, String)>,
     /// Whether it stands out from the others.
-    pub(super) is_chosen: bool,
+    pub(crate) is_chosen: bool,
     /// Why it has no numbers.
-    pub(super) problem: Option<String>,
+    pub(crate) problem: Option<String>,
 }
 
 /// A column of a table.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(crate) struct Column {
     /// Where the value is in a row, as a JSON pointer: `/heldOut/eRms`.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// Two lines above it, the upper one empty where one is enough.
-    pub(super) heading: [String; 2],
-    pub(super) format: Format,
-    /// Letters that it takes in text, with the gap to the column before it.
-    pub(super) width: usize,
-    /// Whether only pages have room for it.
-    pub(super) is_for_pages: bool,
+    pub(crate) heading: [String; 2],
+    pub(crate) format: Format,
+    pub(crate) level: Level,
+}
+
+/// Who has room for a column. CSV has all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Everybody: what a person decides by.
+    Always,
+    /// Text that may be as wide as it likes, and pages.
+    Wide,
+    /// Pages alone.
+    Pages,
 }
 
 /// How a value reads.
 #[derive(Debug, Clone)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// As it is.
     Count,
     /// With so many decimals.
@@ -102,7 +110,7 @@ pub(super) enum Format {
     Degrees(usize),
     /// A number and, at another key, its standard deviation.
     Deviating(String),
-    /// The words of the row.
+    /// The words of the row, or the text that the data has.
     Words,
 }
 
@@ -129,6 +137,46 @@ pub(super) enum Part {
     Pictures(PictureRow),
 }
 
+impl Report {
+    /// A result that is never a page: numbers, and what people read of them.
+    pub(crate) fn plain(data: Value, blocks: Vec<Block>) -> Self {
+        Self {
+            heading: String::new(),
+            subject: String::new(),
+            command: super::command_line(),
+            data,
+            resolved: Map::new(),
+            blocks,
+            glossary: Vec::new(),
+        }
+    }
+
+    /// The table that CSV shows.
+    pub(super) fn main_table(&self) -> Option<&Table> {
+        self.blocks.iter().find_map(|block| match block {
+            Block::Table(table) => Some(table),
+            _ => None,
+        })
+    }
+}
+
+impl Row {
+    /// A row of some place in the data.
+    pub(crate) fn new(name: impl Into<String>, at: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            at: at.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same, with what a column says in words.
+    pub(crate) fn saying(mut self, key: &'static str, words: impl Into<String>) -> Self {
+        self.words.push((key, words.into()));
+        self
+    }
+}
+
 impl Figure {
     /// One chart.
     pub(super) fn chart(heading: &'static str, chart: Chart, note: &str) -> Self {
@@ -141,18 +189,42 @@ impl Figure {
 }
 
 impl Column {
-    pub(super) fn new(
-        key: impl Into<String>,
-        heading: [&str; 2],
-        format: Format,
-        width: usize,
-    ) -> Self {
+    /// A column that everybody has room for.
+    pub(crate) fn new(key: impl Into<String>, heading: [&str; 2], format: Format) -> Self {
         Self {
             key: key.into(),
             heading: heading.map(str::to_owned),
             format,
-            width,
-            is_for_pages: false,
+            level: Level::Always,
+        }
+    }
+
+    /// The same for those who have room for it.
+    pub(crate) fn at(self, level: Level) -> Self {
+        Self { level, ..self }
+    }
+
+    /// What it says of a row in words: those of the row, else the text in the data.
+    fn words(&self, data: &Value, row: &Row) -> Option<String> {
+        let own = row.words.iter().find(|(key, _)| *key == self.key);
+        own.map(|(_, words)| words.clone()).or_else(|| {
+            let text = data.pointer(&row.at)?.pointer(&self.key)?.as_str();
+            text.map(ToOwned::to_owned)
+        })
+    }
+
+    /// The value of a row with all its digits, as CSV has it; empty where there is none.
+    pub(super) fn exact(&self, data: &Value, row: &Row) -> String {
+        let value = data
+            .pointer(&row.at)
+            .and_then(|found| found.pointer(&self.key));
+        match value {
+            Some(Value::String(text)) => text.clone(),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
+            _ => match self.format {
+                Format::Words => self.words(data, row).unwrap_or_default(),
+                _ => String::new(),
+            },
         }
     }
 
@@ -165,7 +237,7 @@ impl Column {
     pub(super) fn cell(&self, data: &Value, row: &Row) -> Option<String> {
         let number = self.number(data, row);
         Some(match &self.format {
-            Format::Words => row.words.clone(),
+            Format::Words => self.words(data, row)?,
             Format::Count => format!("{}", number?),
             Format::Number(digits) => format!("{:.digits$}", number?),
             Format::Error => short(number?),
@@ -243,19 +315,18 @@ pub(super) mod tests {
         let row = |number: usize, name: &str, words: &str| Row {
             name: name.to_owned(),
             at: format!("/methods/{number}"),
-            words: words.to_owned(),
+            words: vec![("/plays", words.to_owned())],
             ..Row::default()
         };
         let deviation = Format::Deviating("/ee/sd".to_owned());
         let table = Table {
             heading: "",
             names: "method",
-            names_width: 8,
             columns: vec![
-                Column::new("/eRms", ["E_RMS", "all"], Format::Error, 9),
-                Column::new("/ee/mean", ["EE %", "all"], deviation, 14),
-                Column::new("/plays", ["", "plays"], Format::Words, 8),
-                Column::new("/share", ["max", "distance"], Format::Share(1), 10),
+                Column::new("/eRms", ["E_RMS", "all"], Format::Error),
+                Column::new("/ee/mean", ["EE %", "all"], deviation),
+                Column::new("/plays", ["", "plays"], Format::Words),
+                Column::new("/share", ["max", "distance"], Format::Share(1)),
             ],
             rows: vec![
                 row(0, "ssd", "yes"),
@@ -272,6 +343,7 @@ pub(super) mod tests {
             heading: "2 ways".to_owned(),
             subject: "3 vertices".to_owned(),
             command: "dermis test".to_owned(),
+            resolved: Map::new(),
             data: json!({"methods": [
                 {"eRms": 11.75, "ee": {"mean": 80.744, "sd": 63.0}, "plays": true, "share": 0.25},
                 {"eRms": 0.00012, "ee": null, "plays": false, "share": 0.5},
@@ -321,7 +393,7 @@ pub(super) mod tests {
         let Block::Table(table) = &report.blocks[0] else {
             panic!("a table first");
         };
-        let column = Column::new("/ee/median", ["", ""], Format::Count, 9);
+        let column = Column::new("/ee/median", ["", ""], Format::Count);
         column.cell(&report.data, &table.rows[0]);
     }
 }

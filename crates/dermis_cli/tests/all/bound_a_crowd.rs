@@ -195,7 +195,7 @@ fn clips_that_leave_the_limits_are_told_and_held() {
         assert!(holds(&given, at), "{at} outside {given:?}");
     }
     let table = scratch.dermis("bounds arm.glb --limits still.toml").done();
-    assert!(table.stdout.contains("what engines get"), "{table:?}");
+    assert!(table.says("what engines get"), "{table:?}");
     // What the clips themselves allow is never left.
     let quiet = scratch.dermis("bounds arm.glb -o quiet.glb --json").done();
     assert!(!quiet.stderr.contains("leave"), "{quiet:?}");
@@ -313,7 +313,7 @@ fn points_have_no_ratio() {
     let scratch = Scratch::new();
     scratch.write("point.glb", &slider(0.0));
     let run = scratch.dermis("bounds point.glb --any-rotation").done();
-    assert!(!run.stdout.contains("NaN"), "{run:?}");
+    assert!(!run.says("NaN"), "{run:?}");
 }
 
 #[cfg(unix)]

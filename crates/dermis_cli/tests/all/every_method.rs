@@ -58,7 +58,7 @@ fn every_method_says_its_name_and_writes_the_same_bytes_on_any_threads() {
         let fit = format!("fit tube.npz --method {key} --hold-out none");
         let one = format!("--threads 1 {fit} -o {key}.glb --report {key}.html");
         let run = scratch.dermis(&one).done();
-        assert!(run.stdout.contains(&format!("{title}: ")), "{run:#?}");
+        assert!(run.says(&format!("{title}: ")), "{run:#?}");
         let page = std::fs::read_to_string(scratch.at(&format!("{key}.html"))).expect("a page");
         let heading = title[1..].to_owned() + ", fitted to 6 examples</h1>";
         assert!(page.contains(&heading), "the heading of {key}");

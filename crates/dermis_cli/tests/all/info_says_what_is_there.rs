@@ -32,7 +32,7 @@ fn weights_that_do_not_sum_to_1_are_a_problem() {
     let Some(robot) = support::data("gltf/RobotExpressive.glb") else {
         return;
     };
-    let info = Scratch::new().dermis(&format!("info {}", quoted(&robot)));
+    let info = Scratch::new().dermis(&format!("info {} --wide", quoted(&robot)));
     let text = info.done().stdout;
     let problem = (text.lines()).find(|line| line.contains("problem") && line.contains("weights"));
     let problem = problem.unwrap_or_else(|| panic!("no problem with weights in\n{text}"));
@@ -105,7 +105,7 @@ fn with_joint_99(scratch: &Scratch, weighted: bool) {
 fn joints_out_of_range_are_a_problem_with_a_count_and_an_example() {
     let scratch = Scratch::new();
     with_joint_99(&scratch, false);
-    let text = scratch.dermis("info tube.gltf").done().stdout;
+    let text = scratch.dermis("info tube.gltf --wide").done().stdout;
     let problem = (text.lines()).find(|line| line.contains("problem") && line.contains("joint 99"));
     let problem = problem.unwrap_or_else(|| panic!("no problem with joints in\n{text}"));
     assert!(
@@ -145,7 +145,7 @@ fn a_decomposition_says_its_own_error() {
         .dermis("decompose moving.npz --bones 2 --quality fast -o skin.glb --json")
         .done();
     let e_rms = number(&run.json(), "/eRms");
-    let info = scratch.dermis("info skin.glb").done().stdout;
+    let info = scratch.dermis("info skin.glb --wide").done().stdout;
     let line = info.lines().find(|line| line.contains("DERMIS_skin"));
     let line = line.unwrap_or_else(|| panic!("no record in\n{info}"));
     assert!(

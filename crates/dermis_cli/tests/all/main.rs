@@ -1,5 +1,6 @@
 //! User stories, told with the real binary. One binary, a module per subject: it links once.
 
+mod a_comparison_goes_on;
 mod at_home_in_a_shell;
 mod bad_input_gets_one_sentence;
 mod bench_times_a_skin;
@@ -15,6 +16,7 @@ mod decompose_onto_a_rig;
 mod decompose_real_animations;
 mod demo_shows_the_fix;
 mod every_method;
+mod examples_never_fitted;
 mod files_stay_whole;
 mod fit_a_known_rig;
 mod fit_with_any_method;
@@ -28,8 +30,10 @@ mod pages_to_decide_by;
 mod proxy_bones;
 mod psd_check;
 mod psd_edits;
+mod results_to_work_with;
 mod rig_from_meshes_alone;
 mod same_on_any_threads;
+mod score_a_method_of_your_own;
 mod sculpt_a_face;
 mod sculpt_an_elbow;
 mod shapes_on_a_body;

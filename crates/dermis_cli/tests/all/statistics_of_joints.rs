@@ -175,7 +175,10 @@ fn the_table_shows_limits_as_they_were_written() {
         .stdout;
     let row = table.lines().find(|line| line.starts_with("forearm"));
     let row = row.unwrap_or_else(|| panic!("{table}"));
-    assert!(row.contains("hinge   -10.0° to 70.0°"), "{table}");
+    assert!(
+        row.contains("hinge  -10.0° to 70.0°"),
+        "kind, then turns: {table}"
+    );
     assert!(table.contains("angles from the rest pose"), "{table}");
     let hand = table.lines().find(|line| line.starts_with("hand"));
     assert!(hand.is_some_and(|row| row.contains("still")), "{table}");

@@ -5,6 +5,8 @@ use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use super::read_log::remember;
+
 type Listener = Box<dyn Fn(&Path, u64) + Send + Sync>;
 
 static LISTENER: OnceLock<Listener> = OnceLock::new();
@@ -25,6 +27,13 @@ pub fn on_read(listener: impl Fn(&Path, u64) + Send + Sync + 'static) {
 /// # Errors
 /// The system's reason, or a sentence that names what was found in place of a plain file.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = read_unrecorded(path)?;
+    remember(path, &bytes);
+    Ok(bytes)
+}
+
+/// As [`read_file`], of a file that no result comes from.
+pub(crate) fn read_unrecorded(path: &Path) -> io::Result<Vec<u8>> {
     // Checked before opening, because opening a pipe blocks.
     let kind = std::fs::metadata(path)?.file_type();
     if !kind.is_file() {

@@ -74,6 +74,15 @@ pub(super) fn read_skeleton(
     Ok(Some(Bones { skeleton, order }))
 }
 
+/// How many poses `bone_pose` has.
+pub(super) fn pose_count(archive: &mut Archive) -> Result<Option<usize>, Fault> {
+    let Some(poses) = archive.array("bone_pose")? else {
+        return Ok(None);
+    };
+    poses.expect_shape(&[None, None, Some(4), Some(4)])?;
+    Ok(Some(poses.shape()[0]))
+}
+
 /// Reads `bone_pose`, one pose per frame.
 pub(super) fn read_poses(
     archive: &mut Archive,

@@ -22,5 +22,5 @@ mod npy;
 mod read;
 mod write;
 
-pub(crate) use read::read;
+pub(crate) use read::{read, read_bones};
 pub(crate) use write::write;

@@ -7,7 +7,7 @@ use dermis::mesh::{DrawMesh, Polygons};
 use glam::DVec3;
 
 use super::archive::Archive;
-use super::bones::{read_poses, read_skeleton, read_skin};
+use super::bones::{pose_count, read_poses, read_skeleton, read_skin};
 use crate::format::stem;
 use crate::geometry::frame_name;
 use crate::{Document, Fault, FileFacts, Frame};
@@ -57,6 +57,45 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Document, Fault> {
             joints_of_skin: joints.into_iter().collect(),
             ..FileFacts::default()
         },
+        notes,
+        ..Document::default()
+    })
+}
+
+/// Reads bones and their poses alone, whatever meshes there are: frames have names and no positions.
+pub(crate) fn read_bones(bytes: &[u8]) -> Result<Document, Fault> {
+    let mut archive = Archive::open(bytes)?;
+    let mut notes = Vec::new();
+    let found = match (
+        read_skeleton(&mut archive, &mut notes)?,
+        pose_count(&mut archive)?,
+    ) {
+        (Some(bones), Some(count)) => Some((bones, count)),
+        _ => None,
+    };
+    let Some((bones, count)) = found else {
+        return Err(Fault::malformed(
+            "archive",
+            "poses: arrays `bone_rest` (B, 4, 4) and `bone_pose` (F, B, 4, 4)",
+            archive.describe(),
+        ));
+    };
+    let names = match archive.array("frame_names")? {
+        Some(names) => {
+            names.expect_shape(&[Some(count)])?;
+            names.strings()?
+        }
+        None => (0..count).map(frame_name).collect(),
+    };
+    let frame = |name| Frame {
+        name,
+        positions: Vec::new(),
+    };
+    Ok(Document {
+        frames: names.into_iter().map(frame).collect(),
+        frame_poses: read_poses(&mut archive, &bones, count)?,
+        frames_per_second: read_rate(&mut archive)?,
+        skeleton: Some(bones.skeleton),
         notes,
         ..Document::default()
     })

@@ -128,11 +128,21 @@ impl Run {
         self
     }
 
+    /// Whether the results say something, wherever their lines are broken.
+    pub(crate) fn says(&self, part: &str) -> bool {
+        unbroken(&self.stdout).contains(part)
+    }
+
     /// The results as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
+}
+
+/// A text in one line, with single blanks.
+pub(crate) fn unbroken(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A tube whose fit takes no time.

@@ -32,8 +32,8 @@ pub(super) fn buffer_beside(gltf: &Path) -> PathBuf {
 
 /// The files that a `.gltf` names as its buffers: none when it is not there or cannot be read.
 fn buffers_of(gltf: &Path) -> Vec<PathBuf> {
-    let json: Option<Value> =
-        (crate::read_file(gltf).ok()).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let json: Option<Value> = (crate::files::read_unrecorded(gltf).ok())
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let buffers = json.as_ref().and_then(|json| json["buffers"].as_array());
     let uris = (buffers.into_iter().flatten()).filter_map(|buffer| buffer["uri"].as_str());
     uris.filter_map(|uri| match Resource::locate(gltf, uri, "buffer") {
