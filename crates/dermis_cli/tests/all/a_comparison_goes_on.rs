@@ -1,5 +1,7 @@
 //! Somebody stops a long comparison, and goes on with it later.
 
+use dermis::synth::TubeOptions;
+
 use crate::common::{SMALL_TUBE, Scratch, number, tube_document};
 
 fn folder() -> Scratch {
@@ -84,9 +86,16 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
-    let scratch = folder();
-    // The second method would take for ever.
-    let compare = "compare tube.npz --methods ssd,psd --base ssd --base-rounds 1000000 --resume rows.json --csv";
+    let scratch = Scratch::new();
+    let tube = tube_document(&TubeOptions {
+        ring_count: 60,
+        segment_count: 40,
+        bone_count: 12,
+        example_count: 24,
+    });
+    scratch.write("tube.npz", &tube);
+    // The first takes a moment; the second tries every base many times.
+    let compare = "compare tube.npz --methods ssd,psd --resume rows.json --csv";
     let mut child = scratch
         .command(compare)
         .stdin(Stdio::null())
@@ -94,7 +103,7 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    std::thread::sleep(Duration::from_secs(4));
+    std::thread::sleep(Duration::from_secs(6));
     let sent = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
