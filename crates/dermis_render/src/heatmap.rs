@@ -214,7 +214,7 @@ impl HeatScale {
     /// end. Text takes the colour of the text around it.
     pub fn legend_svg(&self, width: u32, (factor, other_unit): (f64, &str)) -> String {
         const TEXT_PX: f64 = 12.0;
-        let (left, top, thick) = (14.0, 24.0, 14.0);
+        let (left, top, thick) = (28.0, 24.0, 14.0);
         let units = f64::from(text_width(&self.unit, TEXT_PX as f32));
         let units = 1.4 * units.max(f64::from(text_width(other_unit, TEXT_PX as f32)));
         let span = (f64::from(width) - left - units - 34.0).max(40.0);
