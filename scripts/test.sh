@@ -15,12 +15,13 @@ install_node_clients() {
     fi
 }
 
-install_blender() {
+# Blender and the checker of spelling.
+install_python_clients() {
     local python=clients/.venv/bin/python
     if [ ! -x "$python" ]; then
         "$(command -v python3.11 || command -v python3)" -m venv clients/.venv
     fi
-    if ! "$python" -c 'import bpy' 2>/dev/null; then
+    if ! "$python" -c 'import bpy' 2>/dev/null || [ ! -x clients/.venv/bin/typos ]; then
         "$python" -m pip install --quiet -r clients/requirements.txt
     fi
     # Blender's module links libraries of a desktop, even where no window is opened.
@@ -35,8 +36,8 @@ install_blender() {
 step 'Clients: the glTF validator and three.js'
 install_node_clients
 if [ "${1:-}" != quick ]; then
-    step 'Clients: Blender'
-    install_blender
+    step 'Clients: Blender, and a checker of spelling'
+    install_python_clients
 fi
 # From here on a missing client is a failure, not a reason to skip.
 export DERMIS_REQUIRE_CLIENTS=1
@@ -44,6 +45,10 @@ export DERMIS_REQUIRE_CLIENTS=1
 step 'Links of the pages, and the scripts'
 python3 scripts/test_scripts.py
 python3 scripts/check_links.py
+if [ "${1:-}" != quick ]; then
+    step 'Spelling'
+    clients/.venv/bin/typos
+fi
 step 'Format'
 cargo fmt --all --check
 step 'Lints'
