@@ -33,11 +33,17 @@ const FILES: [&str; 6] = [
 /// A folder with the demo's files, to go on in.
 pub(crate) fn demo_files() -> Scratch {
     let own = Scratch::new();
-    for name in FILES {
-        let bytes = std::fs::read(DEMO.0.at("my demo").join(name)).expect("the demo wrote it");
-        own.put(name, bytes);
-    }
+    copy_demo(own.path());
     own
+}
+
+/// Puts the demo's files into a folder.
+pub(crate) fn copy_demo(folder: &Path) {
+    std::fs::create_dir_all(folder).expect("a folder can be made");
+    for name in FILES {
+        let from = DEMO.0.at("my demo").join(name);
+        std::fs::copy(from, folder.join(name)).expect("the demo wrote it");
+    }
 }
 
 /// Width, height and the number of distinct colours of each frame of a picture.
