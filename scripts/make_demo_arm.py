@@ -245,12 +245,16 @@ def subdivided(faces, is_fine):
     return result, keys
 
 
-def by_shortest_diagonal(face, points):
-    """A quad's corners in an order whose fan of triangles uses the shorter diagonal."""
-    if len(face) != 4:
-        return face
-    lengths = [dot(d, d) for d in (sub(points[face[0]], points[face[2]]), sub(points[face[1]], points[face[3]]))]
-    return face if lengths[0] <= lengths[1] else face[1:] + face[:1]
+def by_diagonal(face, points):
+    """A face's corners in an order whose fan of triangles is not folded, if there is one, and has short diagonals."""
+    def cost(corners):
+        p = [points[i] for i in corners]
+        normals = [cross(sub(p[k], p[0]), sub(p[k + 1], p[0])) for k in range(1, len(p) - 1)]
+        whole = [sum(c) for c in zip(*normals)]
+        folds = sum(dot(normal, whole) <= 0 for normal in normals)
+        return folds, sum(dot(*[sub(q, p[0])] * 2) for q in p[2:-1])
+
+    return min((face[k:] + face[:k] for k in range(len(face))), key=cost)
 
 
 def main(folder):
@@ -308,7 +312,7 @@ def main(folder):
             for j, w in rows[i].items():
                 row[j] = row.get(j, 0.0) + s * w
         new_rows.append(in_thousandths(row))
-    new_faces = [by_shortest_diagonal([number[key] for key in f], new_points) for f in faces]
+    new_faces = [by_diagonal([number[key] for key in f], new_points) for f in faces]
 
     metres = lambda p: " ".join(str(round(1e5 * x)) for x in (p[0], p[1] - FLOOR, p[2]))
     print("# The left arm of MakeHuman's base mesh (github.com/makehumancommunity/makehuman, CC0), cut out and rigged by")

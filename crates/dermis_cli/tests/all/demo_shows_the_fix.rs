@@ -136,9 +136,10 @@ fn after_is_several_times_nearer_than_before() {
     eprintln!("E_RMS on held-out examples: {before:.3} before, {after:.3} after");
     assert!(before > HELD_OUT_FACTOR * after, "{before} and {after}");
 }
-/// Measured: see the test's own words.
-const CLIP_FACTOR: f64 = 3.0;
-const HELD_OUT_FACTOR: f64 = 3.0;
+
+/// Less than half of what was measured: about 26 in the clip and 14 on held-out examples.
+const CLIP_FACTOR: f64 = 10.0;
+const HELD_OUT_FACTOR: f64 = 6.0;
 
 #[test]
 fn the_page_needs_no_other_file() {

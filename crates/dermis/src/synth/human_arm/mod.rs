@@ -143,8 +143,8 @@ mod tests {
             "the skin"
         );
         assert!(
-            farthest(&arm.truth(&rest), arm.mesh().positions()) < 1e-3,
-            "muscles at rest"
+            farthest(&arm.truth(&rest), arm.mesh().positions()) < 3e-4,
+            "nothing swells; the fold of the elbow touches a little"
         );
     }
 

@@ -302,11 +302,12 @@ impl Truth {
 /// How far a vertex is pushed out along its normal, in metres.
 fn swelling(vertex: &VertexFacts, angles: &HumanArmPose) -> f64 {
     let bent = (0.5 * angles.bend_rad.max(0.0)).sin().powi(2);
-    let straight = 1.0 - smoothstep(-0.15, 0.9, angles.bend_rad);
+    // Muscles that stretch the arm: more than at rest, or less. At rest nothing swells.
+    let straight = smoothstep(-0.15, 0.9, 0.0) - smoothstep(-0.15, 0.9, angles.bend_rad);
     let raised = (0.5 * angles.raise_rad.clamp(0.0, 3.0)).sin().powi(2);
     let turned = (0.5 * angles.turn_rad).sin().powi(2);
     let grip = angles.grip;
-    vertex.biceps * (0.030 * bent * (1.0 + 0.25 * grip) - 0.003 * straight)
+    vertex.biceps * (0.030 * bent * (1.0 + 0.25 * grip) - 0.006 * straight)
         + vertex.triceps * (0.006 * straight - 0.003 * bent)
         + vertex.forearm_muscle * (0.006 * bent + 0.003 * grip + 0.002 * turned)
         + vertex.deltoid * 0.016 * raised
