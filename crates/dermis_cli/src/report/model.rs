@@ -235,9 +235,13 @@ impl Column {
 
     /// The value of a row as it reads; `None` where it has none.
     pub(super) fn cell(&self, data: &Value, row: &Row) -> Option<String> {
-        let number = self.number(data, row);
+        let number = match self.format {
+            // The data need not have words.
+            Format::Words => return self.words(data, row),
+            _ => self.number(data, row),
+        };
         Some(match &self.format {
-            Format::Words => self.words(data, row)?,
+            Format::Words => String::new(),
             Format::Count => format!("{}", number?),
             Format::Number(digits) => format!("{:.digits$}", number?),
             Format::Error => short(number?),
