@@ -277,7 +277,7 @@ mod tests {
             "a vertex"
         );
         assert!(
-            lists("bone_0", 1).contains("vertex 0 may use no bone"),
+            lists("bone_0", 1).contains("vertex 0 has no bone that it may use"),
             "one left out"
         );
         let red = [("bone_0", [255, 0, 0])];

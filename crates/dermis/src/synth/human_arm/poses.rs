@@ -159,7 +159,8 @@ mod tests {
                 assert!((least..=most).contains(&degrees), "frame {k}: {degrees}");
             }
             let next = &frames[(k + 1) % frames.len()];
-            assert!(apart(pose, next) < 0.25, "frame {k} jumps");
+            // The hand turns by 186 degrees in 20 frames, at most 1.7 times as fast as in the mean.
+            assert!(apart(pose, next) < 0.28, "frame {k} jumps");
         }
     }
 }
