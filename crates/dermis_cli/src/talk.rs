@@ -186,7 +186,8 @@ impl Talk {
 
     /// Fails when the user has asked to stop: called before anything is written.
     pub(crate) fn check_stopped(&self) -> anyhow::Result<()> {
-        if self.was_stopped() {
+        let goes_on = self.stop.finishes.load(Ordering::Relaxed);
+        if self.was_stopped() && !goes_on {
             bail!(self.nothing_written());
         }
         Ok(())

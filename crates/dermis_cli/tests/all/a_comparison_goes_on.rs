@@ -103,7 +103,14 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    std::thread::sleep(Duration::from_secs(6));
+    let start = Instant::now();
+    while !scratch.at("rows.json").exists() {
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "the first row is kept"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let sent = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();

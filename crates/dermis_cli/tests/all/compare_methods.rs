@@ -86,7 +86,10 @@ fn numbers_without_held_out_examples_come_with_a_warning() {
     let command = "compare tube.npz --methods ssd --hold-out none";
     let run = scratch.dermis(command).done();
     assert!(run.stderr.contains("nothing is held out"), "{run:#?}");
-    assert!(run.says("none was held out"), "and in the advice: {run:#?}");
+    assert!(
+        run.says("none were held out"),
+        "and in the advice: {run:#?}"
+    );
 }
 
 #[test]

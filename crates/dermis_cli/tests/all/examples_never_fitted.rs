@@ -86,7 +86,10 @@ fn a_comparison_has_a_column_for_the_test() {
         .dermis(&format!("{compare} --report page.html"))
         .done();
     let page = std::fs::read_to_string(scratch.at("page.html")).expect("a page");
-    assert!(page.contains(">test</th>"), "on the page, too");
+    assert!(
+        page.contains("<small>test</small></th>"),
+        "on the page, too"
+    );
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn more_frames_than_can_be_made_are_refused_with_their_number() {
             &[
                 "tube.glb",
                 "clip frames",
-                "would be 2083333",
+                "would have 2083333",
                 "fewer frames per second",
             ],
         );

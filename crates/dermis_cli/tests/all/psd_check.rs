@@ -141,13 +141,13 @@ fn a_sweep_is_drawn_with_its_curves() {
     let mut pixels = vec![0; reader.output_buffer_size().expect("it fits")];
     let info = reader.next_frame(&mut pixels).expect("all of it");
     assert!(info.width > 1000 && info.height > 600, "{info:?}");
-    // The two coefficients in their colours: blue and orange lines below the pictures.
+    // The two coefficients in their colours: blue and brown lines below the pictures.
     let samples = info.color_type.samples();
     let below = &pixels[info.line_size * (info.height as usize - 400)..];
     let count = |is: fn(&[u8]) -> bool| below.chunks(samples).filter(|p| is(p)).count();
     let blue = count(|p| p[2] > p[0].saturating_add(90) && p[2] > 120);
-    let orange = count(|p| p[0] > p[2].saturating_add(150));
-    assert!(blue > 1000 && orange > 1000, "{blue} {orange}");
+    let brown = count(|p| p[0] > p[2].saturating_add(90) && p[0] > p[1].saturating_add(60));
+    assert!(blue > 1000 && brown > 1000, "{blue} {brown}");
     let bad = scratch.dermis("psd show arm.psd.toml --sweep knee -o x.png");
     assert!(bad.stderr.contains("there are elbow, load"), "{bad:#?}");
 }
