@@ -4,8 +4,8 @@
 //!
 //! ```
 //! use dermis::Split;
-//! use dermis::document::skin_document;
-//! use dermis::fit::{SsdOptions, engine_report, evaluate_fit, fit_ssd};
+//! use dermis::document::Document;
+//! use dermis::fit::{Method, engine_report, evaluate_fit};
 //! use dermis::progress::Silent;
 //! use dermis_io::{ExampleOptions, WriteOptions, read_examples};
 //! # let folder = std::env::temp_dir().join(format!("dermis_three_steps_{}", std::process::id()));
@@ -29,12 +29,14 @@
 //!     eprintln!("{note}");
 //! }
 //!
+//! let method = Method::from_key("ssd").expect("linear blend skinning");
 //! let fitted = evaluate_fit(&examples.set, &Split::EveryNth(4), |training| {
-//!     fit_ssd(&examples.set, training, &SsdOptions::default(), &Silent)
+//!     method.fit(&examples.set, training, &Silent)
 //! })?;
 //! let engine = engine_report(&examples.set, &fitted, false, &Silent)?;
 //!
-//! let skin = skin_document(&examples, "ssd", &fitted, &engine);
+//! let (look, set) = (&examples.look, &examples.set);
+//! let skin = Document::of_fit(look, set, &method, &fitted, &engine, &examples.clips);
 //! dermis_io::write(&at("skin.glb"), &skin, &WriteOptions::default())?;
 //! # assert!(dermis_io::read(&at("skin.glb"))?.skin.is_some());
 //! # std::fs::remove_dir_all(&folder)?;

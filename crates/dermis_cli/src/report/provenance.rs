@@ -65,7 +65,17 @@ impl Provenance {
 }
 
 /// Flags that change nothing of a result, or say what is printed of it.
-const BESIDE_THE_RESULT: [&str; 6] = ["threads", "limit_memory", "quiet", "json", "csv", "wide"];
+const BESIDE_THE_RESULT: [&str; 9] = [
+    "threads",
+    "limit_memory",
+    "quiet",
+    "verbose",
+    "color",
+    "force",
+    "json",
+    "csv",
+    "wide",
+];
 
 /// Every flag of the command that is running, with its value, by its long name.
 fn options() -> Map<String, Value> {

@@ -83,6 +83,7 @@ fn a_file_of_something_else_is_not_written_over() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
+    use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
@@ -95,7 +96,7 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
     });
     scratch.write("tube.npz", &tube);
     // The first takes a moment; the second tries every base many times.
-    let compare = "compare tube.npz --methods ssd,psd --resume rows.json --csv";
+    let compare = "compare tube.npz --methods ssd,psd --resume rows.json --csv -v";
     let mut child = scratch
         .command(compare)
         .stdin(Stdio::null())
@@ -103,14 +104,10 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    let start = Instant::now();
-    while !scratch.at("rows.json").exists() {
-        assert!(
-            start.elapsed() < Duration::from_secs(120),
-            "the first row is kept"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    // With -v every stage is said: once the second method has begun, the first is finished.
+    let mut said = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+    let begun = said.find(|line| (line.as_ref()).is_ok_and(|line| line.contains("method 2 of 2")));
+    assert!(begun.is_some(), "the second method begins");
     let sent = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
@@ -124,7 +121,7 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let output = child.wait_with_output().expect("it has ended");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said: String = said.map_while(Result::ok).collect();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
         said.contains("stopped after 1 of 2 methods; the same command goes on with the rest"),

@@ -39,19 +39,16 @@ pub(super) fn to_text(shape: &[Delta<DVec3>], vertex_count: usize) -> String {
 pub(super) fn read(path: &Path, vertex_count: usize) -> Result<Vec<Delta<DVec3>>, ProjectFault> {
     let text = crate::text_file::read(path)?;
     let in_file = |fault: Fault| fault.in_file(path);
-    let (found, shape) = parse(&text).map_err(in_file)?;
-    if found != vertex_count {
-        return Err(ProjectFault::ShapeOfOtherMesh {
-            shape: path.to_owned(),
-            found,
-            expected: vertex_count,
-        });
-    }
-    Ok(shape)
+    let parsed = parse(&text, vertex_count).map_err(in_file)?;
+    parsed.map_err(|found| ProjectFault::ShapeOfOtherMesh {
+        shape: path.to_owned(),
+        found,
+        expected: vertex_count,
+    })
 }
 
-/// How many vertices the mesh of a shape has, and those that it moves.
-fn parse(text: &str) -> Result<(usize, Vec<Delta<DVec3>>), Fault> {
+/// The vertices that a shape moves; or how many its mesh has, where those are others than expected.
+fn parse(text: &str, expected: usize) -> Result<Result<Vec<Delta<DVec3>>, usize>, Fault> {
     let mut lines = (1..).zip(text.lines().map(str::trim_end));
     let mut next = |number: usize, expected: &str| {
         let line = lines.next().map(|(_, line)| line);
@@ -66,6 +63,10 @@ fn parse(text: &str) -> Result<(usize, Vec<Delta<DVec3>>), Fault> {
         next(2, "'vertices' and how many the base has")?,
         "vertices",
     )?;
+    // First of all: what follows would be wrong in another way.
+    if vertex_count != expected {
+        return Ok(Err(vertex_count));
+    }
     let moved = count(3, next(3, "'moved' and how many lines follow")?, "moved")?;
     // The count is a claim until the lines are there.
     let mut shape: Vec<Delta<DVec3>> = Vec::with_capacity(moved.min(text.len() / 8));
@@ -92,7 +93,7 @@ fn parse(text: &str) -> Result<(usize, Vec<Delta<DVec3>>), Fault> {
             shape.len().to_string(),
         ));
     }
-    Ok((vertex_count, shape))
+    Ok(Ok(shape))
 }
 
 fn wrong(number: usize, expected: impl Into<String>, line: &str) -> Fault {
@@ -144,8 +145,8 @@ mod tests {
     #[test]
     fn every_bit_comes_back() {
         let text = to_text(&shape(), 9);
-        let read = parse(&text).expect("as written");
-        assert_eq!(read, (9, shape()), "{text}");
+        let read = parse(&text, 9).expect("as written");
+        assert_eq!(read, Ok(shape()), "{text}");
         assert!(text.ends_with('\n'), "a last line as others");
     }
 
@@ -204,11 +205,11 @@ mod tests {
         ] {
             let text = good.replacen(from, to, 1);
             assert_ne!(text, good, "{from:?} is in the text");
-            let error = parse(&text).expect_err(to).to_string();
+            let error = parse(&text, 9).expect_err(to).to_string();
             assert!(error.contains(expected), "{expected:?} in {error}");
         }
         for cut in ["", MAGIC, "# dermis sculpt 1\nvertices 9"] {
-            let error = parse(cut).expect_err("cut short").to_string();
+            let error = parse(cut, 9).expect_err("cut short").to_string();
             assert!(error.contains("found the end"), "{error}");
         }
     }
