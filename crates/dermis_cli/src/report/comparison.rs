@@ -36,6 +36,11 @@ pub(crate) fn report_of_rows(set: &ExampleSet, rows: Vec<Value>, command: String
         blocks.push(Block::Table(surface(&rows)));
     }
     let mut sentences = advice.clone();
+    let damage = rows
+        .iter()
+        .filter_map(|row| row["damageRemarks"].as_array());
+    let damage = damage.flatten().filter_map(Value::as_str);
+    sentences.extend(damage.map(str::to_owned));
     sentences.extend(remarks(&rows));
     blocks.push(Block::Remarks(sentences));
     let mut glossary = GLOSSARY.to_vec();
@@ -324,8 +329,7 @@ pub(crate) fn row_data(set: &ExampleSet, row: &ComparisonRow) -> Value {
     let compared = row.outcome.as_ref().ok();
     let held_out = compared.and_then(|c| c.report.held_out.as_ref());
     let remarks = compared.map(|c| {
-        let mut remarks = damage_remarks(&row.label, &c.report);
-        remarks.extend(proxies::remarks(set, &row.method, &c.report));
+        let mut remarks = proxies::remarks(set, &row.method, &c.report);
         remarks.extend(rig_remarks(&c.report));
         remarks
     });
@@ -350,6 +354,7 @@ pub(crate) fn row_data(set: &ExampleSet, row: &ComparisonRow) -> Value {
         "stockEngines": compared.map(|c| engine_data(&c.engine)),
         "rig": compared.map(|c| &c.report.rig),
         "damage": compared.map(|c| damage_data(&c.report)),
+        "damageRemarks": compared.map(|c| damage_remarks(&row.label, &c.report)),
         "remarks": remarks,
         "summary": row.summary(),
     })

@@ -126,13 +126,8 @@ fn a_skin_that_tears_the_mesh_gets_a_sentence_and_a_whole_one_none() {
     let run = scratch
         .dermis("compare spiked.npz --methods psd --quiet")
         .done();
-    let tears = "psd tears the mesh in pose ";
-    let sentence = run.stdout.lines().find(|line| line.contains(tears));
-    let sentence = sentence.unwrap_or_else(|| panic!("{run:#?}"));
-    assert!(
-        sentence.contains("times as long as in the example"),
-        "{sentence}"
-    );
+    assert!(run.says("psd tears the mesh in pose "), "{run:#?}");
+    assert!(run.says("times as long as in the example"), "{run:#?}");
     let json = "compare spiked.npz --methods psd --json --quiet";
     let report = scratch.dermis(json).done().json();
     let tear: &Value = &report["methods"][0]["damage"]["heldOut"]["worstTear"];
