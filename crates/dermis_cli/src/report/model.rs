@@ -235,22 +235,19 @@ impl Column {
 
     /// The value of a row as it reads; `None` where it has none.
     pub(super) fn cell(&self, data: &Value, row: &Row) -> Option<String> {
-        let number = match self.format {
-            // The data need not have words.
-            Format::Words => return self.words(data, row),
-            _ => self.number(data, row),
-        };
+        // Asked for only where there should be one: the data need not have words.
+        let number = || self.number(data, row);
         Some(match &self.format {
-            Format::Words => String::new(),
-            Format::Count => format!("{}", number?),
-            Format::Number(digits) => format!("{:.digits$}", number?),
-            Format::Error => short(number?),
-            Format::Share(digits) => format!("{:.digits$}%", 100.0 * number?),
-            Format::Degrees(digits) => format!("{:.digits$}°", number?),
+            Format::Words => self.words(data, row)?,
+            Format::Count => format!("{}", number()?),
+            Format::Number(digits) => format!("{:.digits$}", number()?),
+            Format::Error => short(number()?),
+            Format::Share(digits) => format!("{:.digits$}%", 100.0 * number()?),
+            Format::Degrees(digits) => format!("{:.digits$}°", number()?),
             Format::Deviating(key) => {
                 let deviation = self::number(data.pointer(&row.at)?, key);
                 let deviation = deviation.map_or(String::new(), |sd| format!(" ± {sd:.2}"));
-                format!("{:.2}{deviation}", number?)
+                format!("{:.2}{deviation}", number()?)
             }
         })
     }
