@@ -209,6 +209,16 @@ fn the_head_of_a_biped_stays_one_bone() {
     }
 }
 
+/// Three poses are nine numbers for each vertex: bones that are nearly right bend to explain them nearly.
+#[test]
+fn three_poses_are_enough() {
+    let mut dice = Dice::new(1);
+    assert_found("biped", &rig(&biped(), 4, 3, 0.7, &mut dice), 11);
+    let mut dice = Dice::new(2);
+    let bones = random_tree(&mut dice, 20);
+    assert_found("tree", &rig(&bones, 3, 3, 0.7, &mut dice), 20);
+}
+
 #[test]
 fn poses_of_meshes_outside_the_search_are_found_too() {
     let mut dice = Dice::new(8);

@@ -2,23 +2,19 @@
 //!
 //! The weights that suit given bones best are a small problem per vertex ([`SimplexLs`]). Solving for weights
 //! and bones in turn is slow where bones overlap, because one bone makes up for the error of another. So
-//! bones take Gauss-Newton steps in which the weights follow: the part of each vertex's residual that a
-//! change of its own weights could remove is taken out first (variable projection with Kaufman's
-//! simplification). On an exact blend that converges to rounding in a few steps.
+//! bones take steps in which the weights follow ([`System`]).
+//!
+//! Squares let one vertex that no bone explains bend all bones near it. With a finite *scale*, errors above it
+//! count as their logarithm ([`Blend::loss`]): bones then settle on the vertices that they explain exactly,
+//! and the others stand out.
 
-use glam::{DAffine3, DMat3, DVec3};
+use glam::DAffine3;
 
 use super::motion::Motion;
+use super::step::System;
 use crate::par;
 use crate::solve::SimplexLs;
 
-/// Parts into which sums over the vertices are divided: a fixed number, for the same bits on any threads.
-const CHUNKS: usize = 16;
-/// Iterations and accuracy of the linear solve in a step; the next step corrects the remaining error.
-const CG_ITERATIONS: usize = 30;
-const CG_TOLERANCE: f64 = 2e-2;
-/// A direction of weights that depends on others to this share of its length is left out.
-const DEPENDENT: f64 = 1e-6;
 /// Damping of the first step as a share of the curvature, and how it falls and rises.
 const DAMPING: f64 = 1e-2;
 const DAMPING_LEAST: f64 = 1e-9;
@@ -56,20 +52,38 @@ impl Blend {
         self.errors.iter().sum()
     }
 
+    /// Sum of what the squared errors count: errors far above `scale`, a squared error too, count as their
+    /// logarithm ([`loss`]).
+    pub(super) fn loss(&self, scale: f64) -> f64 {
+        self.errors.iter().map(|&error| loss(error, scale)).sum()
+    }
+
+    /// The middle one of the squared errors above `exact`; `exact` itself when there are none.
+    pub(super) fn middle_error_above(&self, exact: f64) -> f64 {
+        let mut open: Vec<f64> = self
+            .errors
+            .iter()
+            .copied()
+            .filter(|&error| error > exact)
+            .collect();
+        open.sort_by(f64::total_cmp);
+        open.get(open.len() / 2).copied().unwrap_or(exact)
+    }
+
     /// Root-mean-square distance over vertices and meshes.
     pub(super) fn rms(&self, motion: &Motion) -> f64 {
         let count = (motion.vertex_count() * motion.mesh_count).max(1);
         (self.total() / count as f64).sqrt()
     }
 
-    /// Moves the bones by a step that lowers the error, and the weights with them; false when no step does.
-    pub(super) fn improve(&mut self, motion: &Motion, max_influences: usize) -> bool {
-        let before = self.total();
-        let system = System::new(motion, self);
+    /// Moves the bones by a step that lowers the loss, and the weights with them; false when no step does.
+    pub(super) fn improve(&mut self, motion: &Motion, max_influences: usize, scale: f64) -> bool {
+        let before = self.loss(scale);
+        let system = System::new(motion, self, scale);
         while self.damping < DAMPING_MOST {
             let bones = system.step(&self.bones, self.damping);
             let next = Self::new(motion, bones, max_influences);
-            if next.total() < before {
+            if next.loss(scale) < before {
                 let damping = (0.2 * self.damping).max(DAMPING_LEAST);
                 *self = Self { damping, ..next };
                 return true;
@@ -80,13 +94,18 @@ impl Blend {
         false
     }
 
-    /// How much the squared error would rise without each bone, the others staying where they are.
-    pub(super) fn costs_of_removal(&self, motion: &Motion, max_influences: usize) -> Vec<f64> {
+    /// How much the loss would rise without each bone, the others staying where they are.
+    pub(super) fn costs_of_removal(
+        &self,
+        motion: &Motion,
+        max_influences: usize,
+        scale: f64,
+    ) -> Vec<f64> {
         let costs = par::map_with(motion.vertex_count(), Scratch::default, |scratch, i| {
             let cost = |&(j, _): &(usize, f64)| {
                 let others = (self.bones.iter().enumerate()).filter(|(other, _)| *other != j);
                 let (_, error) = scratch.solve(motion, i, others.map(|o| o.1), max_influences);
-                (j, error - self.errors[i])
+                (j, loss(error, scale) - loss(self.errors[i], scale))
             };
             self.weights[i].iter().map(cost).collect::<Vec<_>>()
         });
@@ -95,6 +114,15 @@ impl Blend {
             sums[j] += cost;
         }
         sums
+    }
+}
+
+/// What a squared error counts: itself far below `scale`, its logarithm far above; always itself when `scale`
+/// is infinite. (The loss of Cauchy's distribution.)
+fn loss(error: f64, scale: f64) -> f64 {
+    match scale.is_finite() {
+        true => scale * (error / scale).ln_1p(),
+        false => error,
     }
 }
 
@@ -127,362 +155,73 @@ impl Scratch {
     }
 }
 
-/// The normal equations of all bones' small motions at one blend, with the weights eliminated.
-///
-/// Unknowns: for each mesh and bone a turn about the middle of the bone's vertices, and a shift.
-struct System {
-    bone_count: usize,
-    mesh_count: usize,
-    /// Weighted middle of every bone's vertices at rest.
-    centers: Vec<DVec3>,
-    points: Vec<Point>,
-    /// The part of the equations within each mesh, without elimination: `6 bones` squared numbers.
-    blocks: Vec<Vec<f64>>,
-    /// Right-hand side: the negative gradient.
-    right: Vec<f64>,
-}
+#[cfg(test)]
+mod tests {
+    use glam::{DQuat, DVec3};
 
-/// The contribution of one vertex.
-struct Point {
-    weights: Vec<(usize, f64)>,
-    /// From each bone's middle to the vertex, turned: by influence, then mesh.
-    arms: Vec<DVec3>,
-    /// Perpendicular directions that its own weights can make up for, `mesh_count` vectors each.
-    absorbed: Vec<DVec3>,
-    /// The error of the blend, by mesh.
-    residual: Vec<DVec3>,
-}
+    use super::*;
 
-impl Point {
-    fn new(motion: &Motion, blend: &Blend, centers: &[DVec3], i: usize) -> Self {
-        let meshes = motion.mesh_count;
-        let weights = blend.weights[i].clone();
-        let rest = motion.rest[i];
-        let mut arms = Vec::with_capacity(weights.len() * meshes);
-        let mut placed = Vec::with_capacity(weights.len() * meshes);
-        let mut residual: Vec<DVec3> = motion.of_vertex(i).iter().map(|place| -*place).collect();
-        for &(j, weight) in &weights {
-            for (matrix, residual) in blend.bones[j].iter().zip(&mut residual) {
-                let place = matrix.transform_point3(rest);
-                arms.push(matrix.matrix3 * (rest - centers[j]));
-                placed.push(place);
-                *residual += weight * place;
-            }
-        }
-        let mut absorbed: Vec<DVec3> = Vec::with_capacity(weights.len() * meshes);
-        for other in placed.chunks_exact(meshes).skip(1) {
-            let mut direction: Vec<DVec3> = other
-                .iter()
-                .zip(&placed)
-                .map(|(other, first)| *other - *first)
-                .collect();
-            let whole = inner(&direction, &direction);
-            // Twice: once leaves rounding behind where bones move nearly alike.
-            for _ in 0..2 {
-                remove(&absorbed, &mut direction);
-            }
-            let left = inner(&direction, &direction);
-            if left > DEPENDENT * DEPENDENT * whole && left > 0.0 {
-                let scale = left.sqrt().recip();
-                absorbed.extend(direction.iter().map(|d| scale * *d));
-            }
-        }
-        remove(&absorbed, &mut residual);
-        Self {
-            weights,
-            arms,
-            absorbed,
-            residual,
-        }
-    }
-}
-
-fn inner(a: &[DVec3], b: &[DVec3]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
-}
-
-/// Takes perpendicular unit directions out of a vector.
-fn remove(directions: &[DVec3], from: &mut [DVec3]) {
-    for direction in directions.chunks_exact(from.len()) {
-        let along = inner(direction, from);
-        for (from, direction) in from.iter_mut().zip(direction) {
-            *from -= along * *direction;
-        }
-    }
-}
-
-impl System {
-    fn new(motion: &Motion, blend: &Blend) -> Self {
-        let bone_count = blend.bones.len();
-        let mut sums = vec![(DVec3::ZERO, 0.0); bone_count];
-        for (weights, rest) in blend.weights.iter().zip(&motion.rest) {
-            for &(j, weight) in weights {
-                sums[j].0 += weight * *rest;
-                sums[j].1 += weight;
-            }
-        }
-        let center = |(sum, total): (DVec3, f64)| match total > 0.0 {
-            true => sum / total,
-            false => DVec3::ZERO,
-        };
-        let centers: Vec<DVec3> = sums.into_iter().map(center).collect();
-        let points = par::map(motion.vertex_count(), |i| {
-            Point::new(motion, blend, &centers, i)
-        });
-        let mut system = Self {
-            bone_count,
-            mesh_count: motion.mesh_count,
-            centers,
-            points,
-            blocks: Vec::new(),
-            right: Vec::new(),
-        };
-        system.blocks = par::map(motion.mesh_count, |k| system.block(k));
-        system.right = system.sum_over_points(|point, left| {
-            for (left, residual) in left.iter_mut().zip(&point.residual) {
-                *left = -*residual;
-            }
-        });
-        system
-    }
-
-    fn size(&self) -> usize {
-        6 * self.bone_count
-    }
-
-    /// The equations of one mesh: `Σ w_a w_b Jₐᵀ J_b`, with `J = [−[arm]ₓ, 1]`.
-    fn block(&self, k: usize) -> Vec<f64> {
-        let size = self.size();
-        let mut block = vec![0.0; size * size];
-        for point in &self.points {
-            for (a, &(ja, wa)) in point.weights.iter().enumerate() {
-                let arm_a = point.arms[a * self.mesh_count + k];
-                for (b, &(jb, wb)) in point.weights.iter().enumerate() {
-                    if jb > ja {
-                        continue;
-                    }
-                    let both = wa * wb;
-                    let arm_b = point.arms[b * self.mesh_count + k];
-                    let cross_a = cross_matrix(arm_a);
-                    let cross_b = cross_matrix(arm_b);
-                    // J = [-[p]x 1], so that J (turn, shift) = turn x p + shift.
-                    let turns = cross_a.transpose() * cross_b;
-                    for row in 0..3 {
-                        for column in 0..3 {
-                            let at = |r: usize, c: usize| (6 * ja + r) * size + 6 * jb + c;
-                            block[at(row, column)] += both * turns.col(column)[row];
-                            block[at(row, 3 + column)] -= both * cross_a.col(row)[column];
-                            block[at(3 + row, column)] -= both * cross_b.col(column)[row];
-                        }
-                        block[(6 * ja + 3 + row) * size + 6 * jb + 3 + row] += both;
-                    }
-                }
-            }
-        }
-        block
-    }
-
-    /// `Σ_i Jᵢᵀ (1 − Q Qᵀ) uᵢ`, with `uᵢ` filled by `fill`.
-    fn sum_over_points(&self, fill: impl Fn(&Point, &mut [DVec3]) + Sync + Send) -> Vec<f64> {
-        let chunk = self.points.len().div_ceil(CHUNKS).max(1);
-        let parts = par::map(self.points.len().div_ceil(chunk), |part| {
-            let mut sum = vec![0.0; self.mesh_count * self.size()];
-            let mut moved = vec![DVec3::ZERO; self.mesh_count];
-            for point in self.points[part * chunk..].iter().take(chunk) {
-                fill(point, &mut moved);
-                remove(&point.absorbed, &mut moved);
-                for (&(j, weight), arms) in point
-                    .weights
-                    .iter()
-                    .zip(point.arms.chunks_exact(self.mesh_count))
-                {
-                    for (k, (arm, moved)) in arms.iter().zip(&moved).enumerate() {
-                        let at = k * self.size() + 6 * j;
-                        let force = weight * *moved;
-                        let turn = arm.cross(force);
-                        let sum = &mut sum[at..at + 6];
-                        sum[0] += turn.x;
-                        sum[1] += turn.y;
-                        sum[2] += turn.z;
-                        sum[3] += force.x;
-                        sum[4] += force.y;
-                        sum[5] += force.z;
-                    }
-                }
-            }
-            sum
-        });
-        let mut parts = parts.into_iter();
-        let mut sum = parts.next().unwrap_or_default();
-        for part in parts {
-            sum.iter_mut()
-                .zip(part)
-                .for_each(|(sum, part)| *sum += part);
-        }
-        sum
-    }
-
-    /// The equations times a vector, undamped.
-    fn multiply(&self, x: &[f64]) -> Vec<f64> {
-        self.sum_over_points(|point, moved| {
-            moved.fill(DVec3::ZERO);
-            for (&(j, weight), arms) in point
-                .weights
-                .iter()
-                .zip(point.arms.chunks_exact(self.mesh_count))
-            {
-                for (k, (arm, moved)) in arms.iter().zip(moved.iter_mut()).enumerate() {
-                    let (turn, shift) = turn_and_shift(&x[k * self.size() + 6 * j..]);
-                    *moved += weight * (turn.cross(*arm) + shift);
-                }
-            }
-        })
-    }
-
-    /// The bones after a damped step.
-    fn step(&self, bones: &[Vec<DAffine3>], damping: f64) -> Vec<Vec<DAffine3>> {
-        let size = self.size();
-        let diagonal: Vec<f64> = self
-            .blocks
-            .iter()
-            .flat_map(|block| (0..size).map(|i| block[i * size + i]))
+    /// Points that a rigid motion moves, and the motion; the first `strays` go elsewhere.
+    fn moved_points(strays: usize) -> (Motion, DAffine3) {
+        let truth = DAffine3::from_rotation_translation(
+            DQuat::from_scaled_axis(DVec3::new(0.2, -0.3, 0.5)),
+            DVec3::new(0.1, 0.0, -0.2),
+        );
+        let number = |i: usize, step: f64| (i as f64 * step).fract() - 0.5;
+        let rest: Vec<DVec3> = (0..40)
+            .map(|i| DVec3::new(number(i, 0.618), number(i, 0.414), number(i, 0.732)))
             .collect();
-        let mean = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
-        let extra: Vec<f64> = diagonal.iter().map(|d| damping * d + 1e-9 * mean).collect();
-        let factors = par::map(self.mesh_count, |k| {
-            let mut factor = self.blocks[k].clone();
-            for i in 0..size {
-                factor[i * size + i] += extra[k * size + i];
+        let mut places: Vec<DVec3> = rest.iter().map(|p| truth.transform_point3(*p)).collect();
+        for place in &mut places[..strays] {
+            *place += DVec3::new(0.3, 0.2, 0.0);
+        }
+        (Motion::new(&rest, &[places.as_slice()]), truth)
+    }
+
+    #[test]
+    fn an_error_counts_as_itself_or_as_its_logarithm() {
+        assert_eq!(loss(3.0, f64::INFINITY), 3.0, "squares");
+        assert!(
+            (loss(1e-6, 1.0) - 1e-6).abs() < 1e-11,
+            "far below the scale"
+        );
+        let times_100 = loss(1e8, 1.0) - loss(1e6, 1.0);
+        assert!((times_100 - 100.0_f64.ln()).abs() < 1e-5, "far above");
+    }
+
+    #[test]
+    fn strays_bend_a_bone_under_squares_but_not_under_the_logarithm() {
+        let (motion, truth) = moved_points(8);
+        let settled = |scale: f64| {
+            let mut blend = Blend::new(&motion, vec![vec![DAffine3::IDENTITY]], 1);
+            for _ in 0..100 {
+                if !blend.improve(&motion, 1, scale) {
+                    break;
+                }
             }
-            cholesky(&mut factor, size);
-            factor
-        });
-        let solve = |right: &[f64]| {
-            par::map(self.mesh_count, |k| {
-                let mut x = right[k * size..(k + 1) * size].to_vec();
-                solve_factored(&factors[k], &mut x);
-                x
-            })
-            .concat()
+            blend.bones[0][0]
         };
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let mut x = vec![0.0; self.right.len()];
-        let mut left = self.right.clone();
-        let mut z = solve(&left);
-        let mut direction = z.clone();
-        let mut rho = dot(&left, &z);
-        let limit = CG_TOLERANCE * CG_TOLERANCE * rho;
-        for _ in 0..CG_ITERATIONS {
-            if rho <= limit {
-                break;
-            }
-            let mut product = self.multiply(&direction);
-            for ((product, direction), extra) in product.iter_mut().zip(&direction).zip(&extra) {
-                *product += extra * direction;
-            }
-            let curvature = dot(&direction, &product);
-            if curvature <= 0.0 {
-                break;
-            }
-            let length = rho / curvature;
-            for at in 0..x.len() {
-                x[at] += length * direction[at];
-                left[at] -= length * product[at];
-            }
-            z = solve(&left);
-            let next = dot(&left, &z);
-            let keep = next / rho;
-            rho = next;
-            for (direction, z) in direction.iter_mut().zip(&z) {
-                *direction = z + keep * *direction;
-            }
-        }
-        self.moved(bones, &x)
+        let bent = settled(f64::INFINITY);
+        assert!(!bent.abs_diff_eq(truth, 1e-2), "squares: {bent}");
+        let kept = settled(1e-6);
+        assert!(kept.abs_diff_eq(truth, 1e-4), "logarithm: {kept}");
     }
 
-    /// Bones turned and shifted.
-    fn moved(&self, bones: &[Vec<DAffine3>], x: &[f64]) -> Vec<Vec<DAffine3>> {
-        let moved = |(j, bone): (usize, &Vec<DAffine3>)| {
-            let center = self.centers[j];
-            bone.iter()
-                .enumerate()
-                .map(|(k, matrix)| {
-                    let (turn, shift) = turn_and_shift(&x[k * self.size() + 6 * j..]);
-                    let rotation = DMat3::from_quat(
-                        glam::DQuat::from_scaled_axis(turn)
-                            * glam::DQuat::from_mat3(&matrix.matrix3),
-                    );
-                    DAffine3 {
-                        matrix3: rotation,
-                        translation: matrix.transform_point3(center) + shift - rotation * center,
-                    }
-                })
-                .collect()
-        };
-        bones.iter().enumerate().map(moved).collect()
+    #[test]
+    fn a_bone_that_another_stands_in_for_costs_nothing() {
+        let (motion, truth) = moved_points(0);
+        let bones = vec![vec![truth], vec![DAffine3::IDENTITY]];
+        let costs = Blend::new(&motion, bones, 1).costs_of_removal(&motion, 1, f64::INFINITY);
+        assert!(costs[0] > 0.1, "the bone that all follow: {}", costs[0]);
+        assert_eq!(costs[1], 0.0, "the bone that none follows");
     }
-}
 
-fn turn_and_shift(x: &[f64]) -> (DVec3, DVec3) {
-    (DVec3::from_slice(x), DVec3::from_slice(&x[3..]))
-}
-
-/// The matrix of `v ↦ p × v`.
-fn cross_matrix(p: DVec3) -> DMat3 {
-    DMat3::from_cols(
-        DVec3::new(0.0, p.z, -p.y),
-        DVec3::new(-p.z, 0.0, p.x),
-        DVec3::new(p.y, -p.x, 0.0),
-    )
-}
-
-/// Factors a symmetric positive matrix in its lower half, row by row.
-fn cholesky(matrix: &mut [f64], size: usize) {
-    for i in 0..size {
-        let (above, own) = matrix.split_at_mut(i * size);
-        for j in 0..=i {
-            let other = if j < i {
-                &above[j * size..j * size + j]
-            } else {
-                &[][..]
-            };
-            if j < i {
-                let sum = dot_lanes(&own[..j], other);
-                own[j] = (own[j] - sum) / above[j * size + j];
-            } else {
-                let sum = dot_lanes(&own[..i], &own[..i]);
-                own[i] = (own[i] - sum).max(f64::MIN_POSITIVE).sqrt();
-            }
-        }
+    #[test]
+    fn the_middle_error_leaves_exact_vertices_out() {
+        let (motion, truth) = moved_points(5);
+        let blend = Blend::new(&motion, vec![vec![truth]], 1);
+        let middle = blend.middle_error_above(1e-10);
+        assert!((middle - 0.13).abs() < 1e-9, "that of the five: {middle}");
+        assert_eq!(blend.middle_error_above(1.0), 1.0, "none is above 1");
     }
-}
-
-/// Solves with the factor, in place.
-fn solve_factored(factor: &[f64], x: &mut [f64]) {
-    let size = x.len();
-    for i in 0..size {
-        let sum = dot_lanes(&factor[i * size..i * size + i], &x[..i]);
-        x[i] = (x[i] - sum) / factor[i * size + i];
-    }
-    for i in (0..size).rev() {
-        x[i] /= factor[i * size + i];
-        let value = x[i];
-        for (x, f) in x[..i].iter_mut().zip(&factor[i * size..i * size + i]) {
-            *x -= f * value;
-        }
-    }
-}
-
-/// Inner product in four running sums.
-fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let (a4, a_tail) = a.as_chunks::<4>();
-    let (b4, b_tail) = b.as_chunks::<4>();
-    for (a, b) in a4.iter().zip(b4) {
-        for lane in 0..4 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    let tail: f64 = a_tail.iter().zip(b_tail).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + tail
 }

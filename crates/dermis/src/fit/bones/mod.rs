@@ -14,11 +14,13 @@
 
 mod blend;
 mod clusters;
+mod exchange;
 mod hierarchy;
 pub(super) mod joints;
 mod motion;
 mod refine;
 mod search;
+mod step;
 
 use glam::{DAffine3, DVec3};
 

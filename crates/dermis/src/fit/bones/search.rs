@@ -8,8 +8,10 @@
 //!    patch that follows one bone alone gives that bone exactly, and fitting it to vertices that other bones
 //!    have yet to explain would spoil it.
 //! 2. **Improve** all bones together, weights following ([`Blend::improve`]).
-//! 3. **Check** on all vertices: those with a large error join the sample.
-//! 4. **Thin.** Remove bones without which the blend stays exact.
+//! 3. **Exchange** bones that explain little for bones where the error is largest (`exchange.rs`).
+//! 4. **Widen.** If few bones for each vertex are not enough, allow more, and improve again.
+//! 5. **Check** on all vertices: those with a large error join the sample.
+//! 6. **Thin.** Remove bones without which the blend stays exact.
 //!
 //! The search gives up early on meshes that are not a blend of so few bones; clusters are used for them.
 
@@ -36,9 +38,13 @@ const MOST_BONES: usize = 64;
 /// Vertices of the sample: at least so many, and so many for each bone.
 const SAMPLE: usize = 600;
 const SAMPLE_PER_BONE: usize = 30;
-/// Vertices of the patch whose motion a new bone takes, one start each.
-const PATCHES: [usize; 3] = [30, 12, 60];
-/// Bones for each vertex when the meshes were made with more than the number allowed.
+/// Vertices of the patch whose motion a new bone takes, one start each. Characters of a few hundred vertices
+/// need the smallest.
+const PATCHES: [usize; 4] = [30, 12, 60, 6];
+/// Most bones for each vertex until bones are exchanged. With six poses a vertex has 18 numbers, and a dozen
+/// bones, right or wrong, explain most of them.
+const FEW_INFLUENCES: usize = 4;
+/// Bones for each vertex when the meshes were made with more.
 const WIDE_INFLUENCES: usize = 12;
 /// Number of steps, and the share of the squared error that each must remove: in the first phase, in the
 /// last, and to test whether the other bones make up for a removed one.
@@ -79,13 +85,13 @@ impl FoundBlend {
 }
 
 /// Some vertices, and which they are.
-struct Sample {
-    vertices: Vec<usize>,
-    motion: Motion,
+pub(super) struct Sample {
+    pub(super) vertices: Vec<usize>,
+    pub(super) motion: Motion,
 }
 
 impl Sample {
-    fn new(all: &Motion, vertices: Vec<usize>) -> Self {
+    pub(super) fn new(all: &Motion, vertices: Vec<usize>) -> Self {
         Self {
             motion: all.of_some(&vertices),
             vertices,
@@ -135,23 +141,44 @@ impl Search<'_> {
 
     /// One start; `None` when it stays far from a blend.
     fn start(&self, sample: &Sample, patch: usize) -> Result<Option<Trial>, FitError> {
-        let mut influences = self.max_influences;
+        let mut influences = self.max_influences.min(FEW_INFLUENCES);
         let mut blend = self.grow(sample, patch, influences)?;
         let mut errors = vec![blend.rms(&sample.motion)];
-        self.improve(&mut blend, sample, influences, FIRST_STEPS, FIRST_GAIN)?;
+        self.improve(
+            &mut blend,
+            sample,
+            influences,
+            FIRST_STEPS,
+            FIRST_GAIN,
+            f64::INFINITY,
+        )?;
         if blend.rms(&sample.motion) > HOPELESS {
             return Ok(None);
         }
-        if blend.rms(&sample.motion) > EXACT && influences < WIDE_INFLUENCES {
-            // The meshes may have been made with more bones per vertex than allowed. Try up to half as many
-            // as a vertex has numbers, so that weights stay well determined.
-            influences = WIDE_INFLUENCES
-                .min(3 * self.motion.mesh_count / 2)
-                .max(influences);
+        self.exchange(&mut blend, sample, influences)?;
+        // The meshes may have been made with more bones per vertex. Up to half as many as a vertex has numbers
+        // are tried, so that weights stay well determined.
+        let wide = (WIDE_INFLUENCES.max(self.max_influences)).min(3 * self.motion.mesh_count / 2);
+        if blend.rms(&sample.motion) > EXACT && influences < wide {
+            influences = wide;
             blend = Blend::new(&sample.motion, blend.bones, influences);
-            self.improve(&mut blend, sample, influences, FIRST_STEPS, FIRST_GAIN)?;
+            self.improve(
+                &mut blend,
+                sample,
+                influences,
+                FIRST_STEPS,
+                FIRST_GAIN,
+                f64::INFINITY,
+            )?;
         }
-        self.improve(&mut blend, sample, influences, LAST_STEPS, LAST_GAIN)?;
+        self.improve(
+            &mut blend,
+            sample,
+            influences,
+            LAST_STEPS,
+            LAST_GAIN,
+            f64::INFINITY,
+        )?;
         self.thin(&mut blend, sample, influences)?;
         let on_sample = blend.rms(&sample.motion);
         let all = Blend::new(self.motion, blend.bones, influences);
@@ -201,23 +228,25 @@ impl Search<'_> {
         Ok(blend)
     }
 
-    fn improve(
+    /// Steps that lower the loss with this scale ([`Blend::loss`]), as long as each removes `least_gain` of it.
+    pub(super) fn improve(
         &self,
         blend: &mut Blend,
         sample: &Sample,
         influences: usize,
         steps: usize,
         least_gain: f64,
+        scale: f64,
     ) -> Result<(), FitError> {
         for _ in 0..steps {
-            let before = blend.total();
+            let before = blend.loss(scale);
             let goes_on = self.progress.report("moving blended bones", 0, 1);
             if !goes_on {
                 return Err(FitError::Stopped);
             }
             if blend.rms(&sample.motion) <= ROUNDING
-                || !blend.improve(&sample.motion, influences)
-                || blend.total() > (1.0 - least_gain) * before
+                || !blend.improve(&sample.motion, influences, scale)
+                || blend.loss(scale) > (1.0 - least_gain) * before
             {
                 break;
             }
@@ -228,7 +257,7 @@ impl Search<'_> {
     /// Removes bones as long as the others make up for them.
     fn thin(&self, blend: &mut Blend, sample: &Sample, influences: usize) -> Result<(), FitError> {
         while blend.bones.len() > 1 && blend.rms(&sample.motion) <= EXACT {
-            let costs = blend.costs_of_removal(&sample.motion, influences);
+            let costs = blend.costs_of_removal(&sample.motion, influences, f64::INFINITY);
             let cheapest = (0..costs.len())
                 .min_by(|&a, &b| costs[a].total_cmp(&costs[b]).then(a.cmp(&b)))
                 .unwrap_or(0);
@@ -236,7 +265,14 @@ impl Search<'_> {
             bones.remove(cheapest);
             let mut fewer = Blend::new(&sample.motion, bones, influences);
             if fewer.rms(&sample.motion) > EXACT {
-                self.improve(&mut fewer, sample, influences, THIN_STEPS, THIN_GAIN)?;
+                self.improve(
+                    &mut fewer,
+                    sample,
+                    influences,
+                    THIN_STEPS,
+                    THIN_GAIN,
+                    f64::INFINITY,
+                )?;
             }
             if fewer.rms(&sample.motion) > EXACT {
                 break;
@@ -247,7 +283,7 @@ impl Search<'_> {
     }
 
     /// About `size` vertices around one, along edges.
-    fn patch(&self, seed: usize, size: usize) -> Vec<(usize, f64)> {
+    pub(super) fn patch(&self, seed: usize, size: usize) -> Vec<(usize, f64)> {
         let mut members = vec![seed];
         let mut at = 0;
         while at < members.len() && members.len() < size {
@@ -317,4 +353,30 @@ fn with_worst(sample: &[usize], errors: &[f64]) -> Vec<usize> {
     vertices.sort_unstable();
     vertices.dedup();
     vertices
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+
+    #[test]
+    fn a_sample_begins_with_the_ends() {
+        let line: Vec<DVec3> = (0..101).map(|i| f64::from(i) * DVec3::X).collect();
+        let motion = Motion::new(&line, &[&line]);
+        assert_eq!(spread_out(&motion, 3), [0, 50, 100], "ends and middle");
+        assert_eq!(spread_out(&motion, 200).len(), 101, "all there are");
+    }
+
+    #[test]
+    fn the_worst_vertices_join_the_sample() {
+        let mut errors = vec![0.0; 1000];
+        errors[321] = 2.0;
+        let grown = with_worst(&[5, 999], &errors);
+        assert!(grown.contains(&321), "the worst");
+        assert!(grown.contains(&999), "those before");
+        assert!(grown.is_sorted(), "in order");
+        assert!(grown.len() <= 2 + MORE_SAMPLE, "not all");
+    }
 }
