@@ -15,21 +15,15 @@ use std::time::Instant;
 
 use super::report::{FitReport, HeldOut, hold_out};
 use super::shown::shown_held_out;
+use super::smallest::{Rating, as_good_as, smallest_within, whole_bytes_per_vertex};
 use super::{FitError, Method, bad_option, to_exact_ssd};
 use crate::example::{ExampleSet, Split};
 use crate::measure::{Cost, Measures};
 use crate::progress::Progress;
 use crate::skin::{Skin, VertexProgram};
 
-/// How much larger than the lowest an error may be for a smaller skin to be preferred: a difference that is
-/// invisible, and that other examples might reverse.
-const AS_GOOD: f64 = 1.05;
-
 /// Joints of one skin that stock engines hold: the least among current ones, that of Bevy.
 const MOST_JOINTS: usize = 256;
-
-/// Errors below this `E_RMS` are rounding, and count as equal.
-const ROUNDING: f64 = 1e-3;
 
 /// From this many examples on, a split that holds nothing out is replaced by [`Split::EveryNth`].
 const FEW_EXAMPLES: usize = 8;
@@ -297,7 +291,6 @@ fn judge(
 ) -> Result<Tried, FitError> {
     let skin = &held_out.skins[0];
     let cost = Cost::of(skin);
-    let shared = (cost.driver_bytes + cost.proxy_bytes) as f64;
     let shown = match budget.target {
         Target::Engine => shown_held_out(set, held_out, budget.plain_exact, progress)?,
         Target::Dermis => held_out.measured.total.clone(),
@@ -311,7 +304,7 @@ fn judge(
     Ok(Tried {
         held_out: shown,
         model_held_out: held_out.measured.total.clone(),
-        whole_bytes_per_vertex: cost.bytes_per_vertex + shared / skin.vertex_count().max(1) as f64,
+        whole_bytes_per_vertex: whole_bytes_per_vertex(skin, skin.vertex_count()),
         cost,
         seconds: 0.0,
         obstacle,
@@ -373,23 +366,21 @@ fn choose(candidates: &[Candidate], budget: &Budget) -> Result<(usize, bool), Fi
         };
     }
     let eligible: Vec<(usize, &Tried)> = fitted().filter(|(_, t)| t.obstacle.is_none()).collect();
-    let lowest = eligible
-        .iter()
-        .map(|(_, t)| t.held_out.e_rms)
-        .min_by(f64::total_cmp);
+    let rating = |(_, tried): &(usize, &Tried)| Rating {
+        e_rms: tried.held_out.e_rms,
+        bytes: tried.whole_bytes_per_vertex,
+    };
+    let ratings: Vec<Rating> = eligible.iter().map(rating).collect();
+    let lowest = ratings.iter().map(|r| r.e_rms).min_by(f64::total_cmp);
     let Some(lowest) = lowest else {
         return Err(nothing_left(fitted().map(|(_, t)| t)));
     };
     let target = budget.target_error.filter(|&target| lowest <= target);
-    let limit = target.unwrap_or(AS_GOOD * lowest.max(ROUNDING));
-    let bytes = |t: &Tried| t.whole_bytes_per_vertex;
+    let limit = target.unwrap_or(as_good_as(lowest));
     // Of two of one size the simpler one comes first.
-    let smallest = eligible
-        .iter()
-        .filter(|(_, t)| t.held_out.e_rms <= limit)
-        .min_by(|(a, x), (b, y)| bytes(x).total_cmp(&bytes(y)).then(a.cmp(b)));
-    let (chosen, _) = smallest.expect("the lowest error is within the limit");
-    Ok((*chosen, target.is_some() || budget.target_error.is_none()))
+    let smallest = smallest_within(limit, &ratings);
+    let (chosen, _) = eligible[smallest.expect("the lowest error is within the limit")];
+    Ok((chosen, target.is_some() || budget.target_error.is_none()))
 }
 
 /// The error that names the limit that every candidate exceeds.
@@ -585,7 +576,7 @@ mod tests {
         let set = arm(&ArmOptions {
             ring_count: 16,
             segment_count: 8,
-            poses: arm_motion(48),
+            poses: arm_motion(12),
         })
         .examples;
         let mut methods = Method::all(2);

@@ -17,6 +17,7 @@ mod reach;
 mod report;
 mod rotational;
 mod shown;
+mod smallest;
 mod ssd;
 mod tetrahedron;
 mod under_determined;
@@ -34,7 +35,7 @@ pub use given_influences::InfluenceError;
 pub use influence_set::{InfluenceChoice, InfluenceSets};
 pub use method::{Method, MethodInfo, MethodOption, OptionKind, Promises, StockPlayers, Weights};
 pub use mwe::{MultiWeightOptions, fit_multi_weight};
-pub use plain::{PlainFallback, plain_fallback};
+pub use plain::{PlainFallback, made_up_poses, plain_fallback};
 pub use plain_exact::{ExactSsd, exact_ssd, to_exact_ssd};
 pub use pose::{JointFreedom, PoseFit, PoseOptions, PoseSolver, fit_pose};
 pub use psd::{

@@ -196,8 +196,9 @@ pub(super) fn differences(a: &Skin, b: &Skin, poses: &[Pose]) -> Result<(f64, f6
 
 /// The rest pose, and poses in which every joint is turned by up to 60° about an axis of its own.
 ///
-/// Turns come from an additive sequence of three irrational steps, which fills a cube evenly.
-fn made_up_poses(skeleton: &Skeleton) -> Vec<Pose> {
+/// They stand in where nothing is known of what a character does. Turns come from an additive sequence of three irrational
+/// steps, which fills a cube evenly.
+pub fn made_up_poses(skeleton: &Skeleton) -> Vec<Pose> {
     const STEPS: DVec3 = DVec3::new(0.819_172_5, 0.671_043_6, 0.549_700_5);
     let rest = skeleton.rest_pose();
     let bent = (1..=MADE_UP_POSES).map(|k| {

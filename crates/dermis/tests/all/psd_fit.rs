@@ -116,6 +116,44 @@ fn the_base_is_chosen_by_examples_left_out_of_the_training_ones() {
     assert!(same.skin == chosen.skin, "bit for bit");
 }
 
+/// Held-out EE of shapes on a base, and of the base alone.
+fn with_and_without_shapes(set: &ExampleSet, base: &Method) -> [f64; 2] {
+    let shapes = Method::Psd(PsdOptions {
+        bases: vec![base.clone()],
+        ..PsdOptions::default()
+    });
+    [held_out(set, &shapes), held_out(set, base)]
+}
+
+/// In these motions the wrist turns first alone and then while the elbow bends, so every turn of a joint is there twice.
+/// Left out one at a time, examples would say that shapes can be guessed between turns that are 140 degrees apart.
+#[test]
+fn from_few_poses_shapes_do_not_swing_out_between_them() {
+    for (poses, training) in [(8, 6), (12, 9), (16, 12)] {
+        let set = arm(&ArmOptions {
+            ring_count: 16,
+            segment_count: 8,
+            poses: arm_motion(poses),
+        })
+        .examples;
+        for (key, worst) in [
+            // Nine poses have no turn of the wrist between 0 and 140 degrees, where linear blending collapses.
+            ("ssd", 1.15),
+            ("pseudo-bones", 1.0),
+            ("rotational-regression", 1.0),
+            ("animation-space", 1.0),
+        ] {
+            let base = Method::from_key(key).expect("a method");
+            let [driven, alone] = with_and_without_shapes(&set, &base);
+            println!("{training} poses, {key}: EE {driven:.2}%, alone {alone:.2}%");
+            assert!(
+                driven <= worst * alone,
+                "{training} poses, {key}: EE {driven:.2}% against {alone:.2}%"
+            );
+        }
+    }
+}
+
 #[test]
 fn every_kind_of_base_gains() {
     let set = examples();

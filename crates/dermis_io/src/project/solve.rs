@@ -183,6 +183,9 @@ impl Project {
             skeleton: None,
             frames: Vec::new(),
             frame_poses: Vec::new(),
+            // They have none of the shapes.
+            levels: Vec::new(),
+            progressive: None,
             ..self.base.clone()
         }
     }

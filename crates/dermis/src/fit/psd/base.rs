@@ -1,26 +1,26 @@
 //! Which base skin shapes stand on best, by examples left out of the training ones.
 
 use super::PsdOptions;
-use super::examples::fit_on;
-use crate::example::{ExampleSet, Fold};
+use super::examples::{fit_on, fit_shapes};
+use crate::example::{Example, ExampleSet, Fold};
 use crate::fit::report::hold_out;
-use crate::fit::{FitError, Method};
+use crate::fit::smallest::{Rating, as_good_as, smallest_within, whole_bytes_per_vertex};
+use crate::fit::{FitError, Fitted, Method};
+use crate::mesh::TriMesh;
 use crate::progress::Progress;
 
-/// How much larger than the lowest an error may be for a simpler base to be preferred: a difference that nobody
-/// sees and that other examples might turn round.
-const AS_GOOD: f64 = 1.02;
-/// Errors below this `E_RMS` are rounding, and all as good as each other.
-const ROUNDING: f64 = 1e-3;
 /// From so many training examples on, every fourth is left out; of fewer, each in turn.
 const MANY: usize = 8;
+/// Most vertices that a base is judged by, evenly spaced among all.
+const MOST_JUDGED: usize = 1000;
 
-/// The base whose skin with shapes is nearest to examples that neither has seen.
+/// The base whose skin with shapes is the smallest within 5% of the lowest error on examples that none has seen.
 ///
 /// Only training examples are looked at: those that the result is judged on have no part in the choice. A base that
 /// cannot be fitted is passed over, unless none can.
 ///
-/// Cost: one fit for each base to three quarters of the examples; n fits each for n < 8 examples.
+/// Cost: one fit for each base to three quarters of the examples; n fits each for n < 8 examples. Shapes are fitted for
+/// at most [`MOST_JUDGED`] vertices, and so are bases whose vertices are fitted each by itself.
 pub(super) fn choose_base<'a>(
     set: &ExampleSet,
     training: &[usize],
@@ -32,27 +32,92 @@ pub(super) fn choose_base<'a>(
         return Ok(first);
     }
     let folds = folds(training);
+    let judged = Judged::of(set)?;
     let mut failed = None;
-    let mut tried: Vec<(&Method, f64)> = Vec::new();
+    let mut bases: Vec<&Method> = Vec::new();
+    let mut ratings: Vec<Rating> = Vec::new();
     for base in &options.bases {
         let trial = Trial {
             progress,
             name: base.key(),
         };
-        match hold_out(set, &folds, |part| fit_on(base, set, part, options, &trial)) {
-            Ok(found) => tried.push((base, found.measured.total.e_rms.max(ROUNDING))),
+        let fit = |part: &[usize]| judged.fit(base, set, part, options, &trial);
+        match hold_out(&judged.examples, &folds, fit) {
+            Ok(found) => {
+                bases.push(base);
+                ratings.push(Rating {
+                    e_rms: found.measured.total.e_rms,
+                    bytes: whole_bytes_per_vertex(&found.skins[0], set.rest().vertex_count()),
+                });
+            }
             Err(FitError::Stopped) => return Err(FitError::Stopped),
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    let lowest = tried.iter().map(|(_, error)| *error);
-    let lowest = lowest.fold(f64::INFINITY, f64::min);
-    let best = tried.iter().find(|(_, error)| *error <= AS_GOOD * lowest);
-    match (best, failed) {
-        (Some((base, _)), _) => Ok(base),
+    let lowest = ratings
+        .iter()
+        .map(|r| r.e_rms)
+        .fold(f64::INFINITY, f64::min);
+    match (smallest_within(as_good_as(lowest), &ratings), failed) {
+        (Some(number), _) => Ok(bases[number]),
         (None, Some(error)) => Err(error),
         // Errors that are no numbers: the fit itself will tell.
         (None, None) => Ok(first),
+    }
+}
+
+/// The vertices that bases are judged by.
+struct Judged {
+    vertices: Vec<u32>,
+    /// Those vertices alone, as points without triangles.
+    examples: ExampleSet,
+}
+
+impl Judged {
+    fn of(set: &ExampleSet) -> Result<Self, FitError> {
+        let count = set.rest().vertex_count();
+        let step = count.div_ceil(MOST_JUDGED).max(1);
+        let vertices: Vec<u32> = (0..count as u32).step_by(step).collect();
+        let pick = |from: &[glam::DVec3]| vertices.iter().map(|&i| from[i as usize]).collect();
+        let rest = TriMesh::new(pick(set.rest().positions()), Vec::new())
+            .expect("positions of a mesh are numbers");
+        let example = |example: &Example| Example {
+            positions: pick(&example.positions),
+            ..example.clone()
+        };
+        let examples = set.examples().iter().map(example).collect();
+        let examples = ExampleSet::new(rest, set.skeleton().clone(), examples)?.in_unit_of(set);
+        Ok(Self { vertices, examples })
+    }
+
+    /// A base and shapes on it, for these vertices.
+    ///
+    /// Bases that fit each vertex by itself see no others. Those that smooth over the mesh or divide it into patches need
+    /// all of it; they are fitted once, and not again to what shapes leave, for which there would have to be shapes
+    /// everywhere.
+    fn fit(
+        &self,
+        base: &Method,
+        set: &ExampleSet,
+        training: &[usize],
+        options: &PsdOptions,
+        progress: &dyn Progress,
+    ) -> Result<Fitted, FitError> {
+        let vertices_are_apart = matches!(
+            base,
+            Method::Ssd(_) | Method::PseudoBones(_) | Method::DualQuaternion(_)
+        );
+        if vertices_are_apart || self.vertices.len() == set.rest().vertex_count() {
+            let set = if vertices_are_apart {
+                &self.examples
+            } else {
+                set
+            };
+            return fit_on(base, set, training, options, progress);
+        }
+        let mut fitted = base.fit(set, training, progress)?;
+        fitted.skin.program = fitted.skin.program.copied(&self.vertices);
+        fit_shapes(fitted, &self.examples, training, options, progress)
     }
 }
 
@@ -108,5 +173,28 @@ mod tests {
             .map(|fold| fold.held_out)
             .collect();
         assert_eq!(left_out, [[4], [7], [9]], "three fits");
+    }
+
+    #[test]
+    fn of_bases_that_do_as_well_the_smallest_is_taken() {
+        // Made by linear blending: every base is exact, so nothing but size can decide.
+        let tube = crate::synth::tube(&crate::synth::TubeOptions {
+            ring_count: 9,
+            segment_count: 6,
+            bone_count: 2,
+            example_count: 8,
+        })
+        .examples;
+        let training: Vec<usize> = (0..8).collect();
+        let mut options = PsdOptions::default();
+        options.bases.reverse();
+        assert_eq!(
+            options.bases[0].key(),
+            "animation-space",
+            "the largest first"
+        );
+        let chosen = choose_base(&tube, &training, &options, &crate::progress::Silent);
+        let key = chosen.expect("a tube can be fitted").key();
+        assert!(["ssd", "rotational-regression"].contains(&key), "{key}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use faer::linalg::solvers::{DenseSolveCore, Llt};
+use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
 use faer::{Mat, MatRef, Side};
 use glam::{DMat3, DVec3};
 
@@ -103,7 +103,8 @@ impl Corrections {
         let stage = Stage::new(progress, "solving shapes", groups.len());
         let parts = par::map(groups.len(), |g| {
             stage.step();
-            solve_group(&groups[g], &kernels, &missed, &chosen)
+            let alike = joints.alike(&groups[g].near);
+            solve_group(&groups[g], &kernels, &missed, &chosen, &alike)
         });
         if stage.is_stopped() {
             return Err(FitError::Stopped);
@@ -322,18 +323,21 @@ struct LeftOut {
     posed: BTreeMap<u32, Vec<DVec3>>,
 }
 
-/// `α / |C|` of a group, and what follows for examples left out: `δ_k − α_k / (K + λI)⁻¹_kk` with the others.
+/// `α / |C|` of a group, and what follows for examples left out, each with those that are alike.
 fn solve_group(
     group: &Group,
     kernels: &[Mat<f64>],
     missed: &Missed,
     chosen: &Chosen,
+    alike: &[Vec<usize>],
 ) -> (Mat<f64>, LeftOut) {
     let inverse = inverse(kernels, &group.near, chosen.smoothing);
     let own = columns(missed.pulled_back.as_ref(), &group.vertices);
     let mut alpha = &inverse * &own;
+    let answers = left_out_weights(&inverse, alike);
     let pulled_back = Mat::from_fn(own.nrows(), own.ncols(), |k, c| {
-        own[(k, c)] - alpha[(k, c)] / inverse[(k, k)]
+        let missed: f64 = answers[k].iter().map(|&(l, w)| w * alpha[(l, c)]).sum();
+        own[(k, c)] - missed
     });
     let mut posed = BTreeMap::new();
     let mut functions = None;
@@ -353,7 +357,7 @@ fn solve_group(
                 alpha[(k, 3 * at + c)] = value[c];
             }
         }
-        posed.insert(*i, vertex.left_out(&solved));
+        posed.insert(*i, vertex.left_out(&solved, alike));
     }
     alpha *= faer::Scale(1.0 / group.near.len() as f64);
     (alpha, LeftOut { pulled_back, posed })
@@ -398,7 +402,7 @@ fn inverse(kernels: &[Mat<f64>], near: &[u16], smoothing: f64) -> Mat<f64> {
     }
 }
 
-/// The falloff and smoothings with the least error on examples left out one at a time.
+/// The falloff and smoothings with the least error on examples left out, each with those that are alike.
 fn choose(
     joints: &Joints,
     groups: &[Group],
@@ -422,6 +426,7 @@ fn choose(
         let own = columns(missed.pulled_back.as_ref(), &missed.with_room(&groups[g]));
         product(own.as_ref(), own.transpose())
     });
+    let alike: Vec<Vec<Vec<usize>>> = par::map(groups.len(), |g| joints.alike(&groups[g].near));
     let tried = tried(groups, missed);
     let stage = Stage::new(progress, "choosing falloffs", falloffs.len() * groups.len());
     let mut least = f64::INFINITY;
@@ -431,10 +436,17 @@ fn choose(
             stage.step();
             let error = |&smoothing: &f64| {
                 let inverse = inverse(&kernels, &groups[g].near, smoothing);
-                left_out_error(&inverse, &grams[g])
+                left_out_error(&inverse, &grams[g], &alike[g])
             };
             let with_room: Vec<f64> = smoothings.iter().map(error).collect();
-            let flat = flattened_errors(&tried[g], &groups[g], &kernels, missed, &smoothings);
+            let flat = flattened_errors(
+                &tried[g],
+                &groups[g],
+                &kernels,
+                missed,
+                &smoothings,
+                &alike[g],
+            );
             (with_room, flat)
         });
         if stage.is_stopped() {
@@ -488,6 +500,7 @@ fn flattened_errors(
     kernels: &[Mat<f64>],
     missed: &Missed,
     smoothings: &[f64],
+    alike: &[Vec<usize>],
 ) -> Vec<f64> {
     let mut errors = vec![0.0; smoothings.len()];
     if tried.is_empty() {
@@ -502,7 +515,7 @@ fn flattened_errors(
         let system = vertex.system(&functions);
         for (error, &smoothing) in errors.iter_mut().zip(smoothings) {
             let solved = system.solve(smoothing);
-            let effects = vertex.left_out(&solved);
+            let effects = vertex.left_out(&solved, alike);
             let pairs = effects.iter().zip(vertex.missed);
             // Not the rest pose, the last.
             let pairs = pairs.take(effects.len() - 1);
@@ -512,16 +525,42 @@ fn flattened_errors(
     errors
 }
 
-/// `Σ_k |X δ|_k² / X_kk²` from `X` and `δ δᵀ`.
-fn left_out_error(inverse: &Mat<f64>, gram: &Mat<f64>) -> f64 {
+/// What is missed of each example when those alike are left out with it, as a sum of rows of `X δ`, where
+/// `X = (K + λI)⁻¹`: the numbers of the rows, and how much each counts.
+///
+/// Without a set `B` of examples these are missed by `(X_BB)⁻¹ (X δ)_B`; one alone by `(X δ)_k / X_kk`.
+fn left_out_weights(inverse: &Mat<f64>, alike: &[Vec<usize>]) -> Vec<Vec<(usize, f64)>> {
+    let one = |(k, block): (usize, &Vec<usize>)| match &block[..] {
+        [_] => vec![(k, 1.0 / inverse[(k, k)])],
+        block => {
+            let own = Mat::from_fn(block.len(), block.len(), |a, b| {
+                inverse[(block[a], block[b])]
+            });
+            let unit = Mat::from_fn(block.len(), 1, |a, _| f64::from(u8::from(block[a] == k)));
+            let weights = own.partial_piv_lu().solve(&unit);
+            (0..block.len())
+                .map(|a| (block[a], weights[(a, 0)]))
+                .collect()
+        }
+    };
+    alike.iter().enumerate().map(one).collect()
+}
+
+/// Sum of squares of what is missed of examples left out, from `X = (K + λI)⁻¹` and `δ δᵀ`.
+fn left_out_error(inverse: &Mat<f64>, gram: &Mat<f64>, alike: &[Vec<usize>]) -> f64 {
     let half = inverse * gram;
     let size = inverse.nrows();
-    let one = |k: usize| {
-        let squared: f64 = (0..size).map(|l| half[(k, l)] * inverse[(l, k)]).sum();
-        squared / inverse[(k, k)].powi(2)
+    let product =
+        |a: usize, b: usize| -> f64 { (0..size).map(|l| half[(a, l)] * inverse[(l, b)]).sum() };
+    let one = |weights: Vec<(usize, f64)>| -> f64 {
+        let pairs = weights
+            .iter()
+            .flat_map(|a| weights.iter().map(move |b| (a, b)));
+        pairs.map(|(a, b)| a.1 * b.1 * product(a.0, b.0)).sum()
     };
     // Not the rest pose, the last: there the base is right by itself.
-    (0..size - 1).map(one).sum()
+    let answers = left_out_weights(inverse, alike).into_iter().take(size - 1);
+    answers.map(one).sum()
 }
 
 /// Fails when the tables between all examples would not fit into memory.
@@ -536,4 +575,54 @@ fn check_size(examples: usize, joints: usize) -> Result<(), FitError> {
         )
     };
     Ok(check_memory(&factors, what, "fit to fewer examples")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closed_form_is_what_kernels_without_some_examples_say() {
+        let angles: Vec<f64> = (0..7).map(|k| 0.3 * f64::from(k)).collect();
+        let between = |k: usize, l: usize| (-0.5 * (angles[k] - angles[l]).powi(2)).exp();
+        let smoothing = 1e-2;
+        let kernels = [Mat::from_fn(7, 7, between)];
+        let values: Vec<f64> = angles.iter().map(|a| (2.0 * a).sin()).collect();
+        let inverse_of = |kept: &[usize]| {
+            let kernel = [Mat::from_fn(kept.len(), kept.len(), |a, b| {
+                between(kept[a], kept[b])
+            })];
+            inverse(&kernel, &[0], smoothing)
+        };
+        let alike = vec![
+            vec![0, 3],
+            vec![1],
+            vec![2, 4, 5],
+            vec![0, 3],
+            vec![4],
+            vec![5],
+            vec![6],
+        ];
+        let whole = inverse(&kernels, &[0], smoothing);
+        let column = Mat::from_fn(7, 1, |k, _| values[k]);
+        let alpha = &whole * &column;
+        let answers = left_out_weights(&whole, &alike);
+        let mut squared = 0.0;
+        for k in 0..7 {
+            let kept: Vec<usize> = (0..7).filter(|l| !alike[k].contains(l)).collect();
+            let without = inverse_of(&kept);
+            let solved = &without * Mat::from_fn(kept.len(), 1, |a, _| values[kept[a]]);
+            let shown = (0..kept.len()).map(|a| between(k, kept[a]) * solved[(a, 0)]);
+            let plain = values[k] - shown.sum::<f64>();
+            let closed: f64 = answers[k].iter().map(|&(l, w)| w * alpha[(l, 0)]).sum();
+            assert!((closed - plain).abs() < 1e-9, "{k}: {closed}, not {plain}");
+            // The rest pose, the last, is no example.
+            if k < 6 {
+                squared += plain * plain;
+            }
+        }
+        let gram = &column * column.transpose();
+        let closed = left_out_error(&whole, &gram, &alike);
+        assert!((closed - squared).abs() < 1e-9, "{closed}, not {squared}");
+    }
 }

@@ -7,8 +7,8 @@
 //! is then a driver of its own with its own few shapes, shared by all its vertices; 30 random poses of
 //! a body tell apart what elbow and knee do, though no pose moves one alone.
 //!
-//! Falloff and smoothing are those with the least error on examples left out one at a time, which has
-//! a closed form. Sums of one-joint functions miss what two joints do only together.
+//! Falloff and smoothing are those with the least error on examples left out, each with those in which one of the
+//! joints is turned alike; that has a closed form. Sums of one-joint functions miss what two joints do only together.
 
 use faer::Mat;
 use glam::DVec3;
@@ -31,9 +31,9 @@ use crate::solve::product;
 /// How to fit pose space deformation to examples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PsdOptions {
-    /// Methods for the base skin, simplest first; at least one, and any but this. Of several the one is taken that
-    /// does best, with shapes on it, on examples left out of the training ones; one alone is taken as it is.
-    /// Default linear blend skinning, pseudo-bones, rotational regression and animation space.
+    /// Methods for the base skin, simplest first; at least one, and any but this. Of several the one is taken whose skin,
+    /// with shapes on it, is the smallest within 5% of the lowest error on examples left out of the training ones; one
+    /// alone is taken as it is. Default linear blend skinning, pseudo-bones, rotational regression and animation space.
     pub bases: Vec<Method>,
     /// How often the base is fitted again, to the examples without what shapes explain of them; default 1. A base
     /// that was fitted alone has bent its weights to follow muscles. It is kept as long as examples left out are met
@@ -122,9 +122,10 @@ impl PsdOptions {
 /// | `α_i` | `(K_i + λI)⁻¹ δ_i` |
 ///
 /// Then `δ_i(x) = Σ_j 1/|C_i| Σ_k φ_jk(x) α_ik`: for each joint a driver, whose shapes `α` are
-/// combined to few (see [`PsdOptions::tolerance`]). Left out one at a time the examples are missed by
-/// `α_ik / (K_i + λI)⁻¹_kk`; the sum of squares over the vertices of a matrix needs only the products
-/// `δ_k·δ_l`, so trying falloffs costs nothing per vertex.
+/// combined to few (see [`PsdOptions::tolerance`]). An example that is left out alone is missed by
+/// `α_ik / (K_i + λI)⁻¹_kk`, and left out with others, a set B, by its row of `((K_i + λI)⁻¹_BB)⁻¹ α_iB`. Those others are
+/// the examples in which one of the joints `C_i` is turned alike. The sum of squares over the vertices of a matrix needs
+/// only the products `δ_k·δ_l`, so trying falloffs costs nothing per vertex.
 ///
 /// **Near a singular frame** nothing is pulled back to rest space. Vertices that the base shrinks to less than half in
 /// some example are fitted to what corrections *do* in the examples instead, with a ridge; over the examples of such a
@@ -134,8 +135,9 @@ impl PsdOptions {
 /// combining shapes misses comes on top, for each joint half the tolerance; EigenSkin's limit may miss more.
 ///
 /// Cost: the base's, O(n² V) for n examples and V vertices, and O(n³) per set of joints and trial; for every flattened
-/// vertex O(m³ + n m²) with m ≤ 40 functions. Of several bases each is first fitted to three quarters of the examples:
-/// the four of the default take about three times as long as the slowest of them alone.
+/// vertex O(m³ + n m²) with m ≤ 40 functions. Of several bases each is first fitted to three quarters of the examples,
+/// with shapes for at most a thousand vertices; linear blend skinning, without and with pseudo-bones, is fitted for those
+/// alone, too.
 ///
 /// # Errors
 /// Those of the base's fit, and [`FitError::BadOption`].
@@ -163,7 +165,6 @@ pub(super) fn fit_on(
     options: &PsdOptions,
     progress: &dyn Progress,
 ) -> Result<Fitted, FitError> {
-    let tolerance = options.tolerance * set.size();
     let mut fitted = base.fit(set, training, progress)?;
     let mut corrections = Corrections::solve(set, training, &fitted.skin, options, progress)?;
     for _ in 0..options.base_rounds {
@@ -178,6 +179,31 @@ pub(super) fn fit_on(
         }
         (fitted.skin, corrections) = (again.skin, corrected);
     }
+    add_shapes(fitted, corrections, set, training, options, progress)
+}
+
+/// Puts shapes on a base that is fitted, and leaves the base as it is.
+pub(super) fn fit_shapes(
+    base: Fitted,
+    set: &ExampleSet,
+    training: &[usize],
+    options: &PsdOptions,
+    progress: &dyn Progress,
+) -> Result<Fitted, FitError> {
+    let corrections = Corrections::solve(set, training, &base.skin, options, progress)?;
+    add_shapes(base, corrections, set, training, options, progress)
+}
+
+/// Combines corrections to shapes, and drives them.
+fn add_shapes(
+    fitted: Fitted,
+    corrections: Corrections,
+    set: &ExampleSet,
+    training: &[usize],
+    options: &PsdOptions,
+    progress: &dyn Progress,
+) -> Result<Fitted, FitError> {
+    let tolerance = options.tolerance * set.size();
     let Corrections {
         joints,
         groups,
