@@ -61,6 +61,7 @@ pub mod example;
 pub mod fit;
 pub mod joint;
 pub mod limits;
+pub mod lod;
 mod math;
 pub mod measure;
 pub mod mesh;
@@ -90,7 +91,17 @@ pub use skin::{Skin, VertexProgram};
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExamples;
 
+/// The same of the README that the package has.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct PackageReadmeExamples;
+
 /// The Rust of the guide to subdivision, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/subdivide.md")]
 struct SubdivisionGuideExamples;
+
+/// The Rust of the guide to levels of detail, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/levels-of-detail.md")]
+struct LevelGuideExamples;

@@ -35,7 +35,7 @@ pub use frustum::{Camera, Frustum};
 pub use holding::{Holding, enclose};
 pub use joint_bound::turned_ball;
 pub use propagate::PoseBounds;
-pub use skin_balls::{hold_vertices, moved_ball, sampled_ball};
+pub use skin_balls::{SkinBounds, hold_vertices, moved_ball, sampled_ball};
 
 use crate::limits::TooLarge;
 use crate::rig::RigError;

@@ -37,6 +37,7 @@ use crate::rig::{
 use crate::skin::{Influence, Skin};
 
 /// The proxies of a skin and the largest turns that they may read.
+#[derive(Debug)]
 pub(super) struct Predicted<'a> {
     skeleton: &'a Skeleton,
     /// The proxies of the skin; without any, terms stay as they are.

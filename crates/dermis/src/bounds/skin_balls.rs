@@ -45,8 +45,11 @@ pub fn hold_vertices(
             found: ranges[index],
         });
     }
-    let predicted = Predicted::new(skin, &limits);
-    let holding = |s: &[Influence]| bounds.holding_of(predicted.terms(s).into_iter());
+    let bounds = SkinBounds {
+        predicted: Predicted::new(skin, &limits),
+        bounds,
+    };
+    let holding = |s: &[Influence]| bounds.holding(s);
     let middle = at_middle(&program, ranges);
     let moving = moving_parts(&program, ranges);
     Ok(par::map(program.influences.len(), |i| {
@@ -57,6 +60,38 @@ pub fn hold_vertices(
         }
         held
     }))
+}
+
+/// Bounds on sums of a skin's animation-space vectors over all legal poses, whatever computes its bones.
+#[derive(Debug)]
+pub struct SkinBounds<'a> {
+    bounds: PoseBounds,
+    predicted: Predicted<'a>,
+}
+
+impl<'a> SkinBounds<'a> {
+    /// `limits` are given for all bones or for the posed ones, as for [`hold_vertices`].
+    ///
+    /// # Errors
+    /// [`BoundsError::Skin`] for skins that are not linear; [`BoundsError::CountMismatch`] and [`BoundsError::Rig`].
+    pub fn new(skin: &'a Skin, limits: &[JointLimits]) -> Result<Self, BoundsError> {
+        skin.program.to_linear(&skin.skeleton)?;
+        let limits = complete_limits(skin, limits)?;
+        Ok(Self {
+            bounds: PoseBounds::new(&skin.skeleton, &limits)?,
+            predicted: Predicted::new(skin, &limits),
+        })
+    }
+
+    /// Balls that hold `G s` in every legal pose.
+    pub fn holding(&self, s: &[Influence]) -> Holding {
+        self.bounds.holding_of(self.predicted.terms(s).into_iter())
+    }
+
+    /// `|s|₂,∞`: `G s` is no longer than this in any legal pose.
+    pub fn norm(&self, s: &[Influence]) -> f64 {
+        self.holding(s).reach(DVec3::ZERO)
+    }
 }
 
 /// The influences of all vertices with every coefficient in the middle of its range.

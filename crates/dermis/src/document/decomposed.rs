@@ -75,6 +75,8 @@ pub fn decomposed_document(playable: &Playable, training: &Measures, look: Docum
     Document {
         skin: Some(playable.skin.clone()),
         clips: playable.clips.clone(),
+        levels: Vec::new(),
+        progressive: None,
         fallback: None,
         skeleton: None,
         frames: Vec::new(),

@@ -1,7 +1,7 @@
 //! A character as files hold it: mesh, drawn mesh, materials, skin, clips, frames.
 //!
 //! `dermis_io` reads and writes it. Edits of a whole character work on it: [`Document::moved`],
-//! [`Document::subdivided`], [`Document::add_clip`]. Fits begin with what is assembled from it, [`assemble_examples`] and
+//! [`Document::subdivided`], [`Document::with_levels`], [`Document::add_clip`]. Fits begin with what is assembled from it, [`assemble_examples`] and
 //! [`assemble_animation`], and end with it, [`Document::of_fit`] and [`decomposed_document`].
 
 mod animation;
@@ -17,6 +17,8 @@ mod examples;
 mod fitted;
 mod known_rig;
 mod legal;
+mod level;
+mod leveled;
 mod match_error;
 mod matching;
 mod materials;
@@ -25,6 +27,7 @@ mod motion;
 mod moved;
 mod note;
 mod poses_by_name;
+mod progressive;
 mod record;
 mod spheres;
 mod subdivided;
@@ -36,6 +39,7 @@ use std::path::PathBuf;
 use glam::DVec3;
 
 use crate::clip::Clip;
+use crate::lod::Progressive;
 use crate::mesh::{DrawMesh, Polygons};
 use crate::rig::{Pose, Skeleton};
 use crate::skin::{SkinError, SsdProgram, VertexProgram};
@@ -52,6 +56,8 @@ pub use edit_error::EditError;
 pub use error::DocumentError;
 pub use examples::{AssembleOptions, AssembledExamples, PoseSource, assemble_examples};
 pub use known_rig::RigMotion;
+pub use level::{Level, LevelRecord};
+pub use leveled::{LevelOptions, LevelPoses, Leveled};
 pub use match_error::MatchError;
 pub use matching::{
     MatchOptions, MatchPair, can_reorder, check_shapes, match_frames, match_sculpt,
@@ -94,6 +100,10 @@ pub struct Document {
     pub skeleton: Option<Skeleton>,
     /// Motions of the skin.
     pub clips: Vec<Clip>,
+    /// Coarser forms of the character, from fine to coarse; all have the skin's bones and coefficients.
+    pub levels: Vec<Level>,
+    /// Every step of the simplification of the skin, from which [`Document::at_steps`] takes any level.
+    pub progressive: Option<Progressive>,
     /// Meshes of a sequence, each with the points of `mesh`; empty when the file has none.
     pub frames: Vec<Frame>,
     /// The skeleton's pose in each of `frames`; empty when the file has none.
@@ -136,34 +146,46 @@ impl Document {
         let Some(skin) = &self.skin else {
             return Ok(None);
         };
-        let program = &skin.program;
-        let stand_in = match program {
-            VertexProgram::Ssd(ssd) => return Ok(Some(Cow::Borrowed(ssd))),
-            VertexProgram::DualQuaternion(dual) => return Ok(Some(Cow::Borrowed(&dual.weighted))),
-            VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => {
-                self.fallback.as_ref().ok_or(SkinError::NoStandIn {
-                    program: program.name(),
-                })?
-            }
-        };
-        if program.correction_count() == 0 && stand_in.corrections.is_empty() {
-            return Ok(Some(Cow::Borrowed(stand_in)));
-        }
-        let corrections = match program.rest_corrections(&skin.skeleton) {
-            Ok(corrections) => corrections,
-            // The stand-in has its own shapes, and the skin's shapes are written beside them.
-            Err(SkinError::NotInRestSpace { .. })
-                if stand_in.corrections.len() == program.correction_count() =>
-            {
-                return Ok(Some(Cow::Borrowed(stand_in)));
-            }
-            Err(error) => return Err(named(error, skin)),
-        };
-        Ok(Some(Cow::Owned(SsdProgram {
-            corrections,
-            ..stand_in.clone()
-        })))
+        plain_program(&skin.program, self.fallback.as_ref(), skin).map(Some)
     }
+}
+
+/// The linear blend program that plain players show for a program with the bones and coefficients of a skin, such as
+/// the program of a [`Level`]; `fallback` is its stand-in. The skin's own program is not looked at.
+///
+/// # Errors
+/// Those of [`Document::plain_program`].
+pub fn plain_program<'a>(
+    program: &'a VertexProgram,
+    fallback: Option<&'a SsdProgram>,
+    skin: &Skin,
+) -> Result<Cow<'a, SsdProgram>, SkinError> {
+    let stand_in = match program {
+        VertexProgram::Ssd(ssd) => return Ok(Cow::Borrowed(ssd)),
+        VertexProgram::DualQuaternion(dual) => return Ok(Cow::Borrowed(&dual.weighted)),
+        VertexProgram::Linear(_) | VertexProgram::MultiWeight(_) => {
+            fallback.ok_or(SkinError::NoStandIn {
+                program: program.name(),
+            })?
+        }
+    };
+    if program.correction_count() == 0 && stand_in.corrections.is_empty() {
+        return Ok(Cow::Borrowed(stand_in));
+    }
+    let corrections = match program.rest_corrections(&skin.skeleton) {
+        Ok(corrections) => corrections,
+        // The stand-in has its own shapes, and the skin's shapes are written beside them.
+        Err(SkinError::NotInRestSpace { .. })
+            if stand_in.corrections.len() == program.correction_count() =>
+        {
+            return Ok(Cow::Borrowed(stand_in));
+        }
+        Err(error) => return Err(named(error, skin)),
+    };
+    Ok(Cow::Owned(SsdProgram {
+        corrections,
+        ..stand_in.clone()
+    }))
 }
 
 /// The error with the name of the correction in the place of its number.

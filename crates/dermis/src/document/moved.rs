@@ -61,6 +61,8 @@ impl Document {
             .map(|skeleton| by.skeleton(skeleton))
             .transpose()
             .map_err(SkinError::from)?;
+        moved.levels = self.moved_levels(by)?;
+        moved.progressive = self.moved_progressive(by)?;
         moved.fallback = self.fallback.as_ref().map(|plain| plain.moved(by));
         Ok(moved)
     }

@@ -8,7 +8,7 @@
 //! chosen.
 
 use glam::DVec3;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::mesh::{Topology, TriMesh};
 
@@ -33,7 +33,7 @@ const FEWEST_FOLDED: usize = 4;
 const FOLDED_SHARE: f64 = 0.002;
 
 /// An edge that is much longer than in the example.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tear {
     /// Number of the example in its set.
@@ -45,7 +45,7 @@ pub struct Tear {
 }
 
 /// A triangle that faces the other way than in the example.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fold {
     /// Number of the example in its set.
@@ -59,7 +59,7 @@ pub struct Fold {
 }
 
 /// Tears and folds of a skin over some examples.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Damage {
     /// Torn edges, over all examples.

@@ -100,6 +100,7 @@ mod drivers;
 mod elementary;
 mod evaluate;
 mod face_normals;
+mod geomorph;
 mod kernel;
 mod lane_math;
 mod options;
@@ -123,6 +124,7 @@ pub use chain::{Mat3x4, PackedSkeleton};
 pub use drivers::PackedDrivers;
 pub use evaluate::{Frame, FrameInputs, Output};
 pub use face_normals::FaceNormals;
+pub use geomorph::Geomorph;
 pub use kernel::InstructionSet;
 pub use options::{
     CorrectionPrecision, Layout, NormalLength, Normals, PackOptions, Precision, STREAMED_BYTES,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// From the lowest layer up, as in ARCHITECTURE.md.
-const LAYERS: [&str; 22] = [
+const LAYERS: [&str; 23] = [
     "limits",
     "rows",
     "par",
@@ -22,6 +22,7 @@ const LAYERS: [&str; 22] = [
     "bounds",
     "normal",
     "measure",
+    "lod",
     "fit",
     "document",
     "run",

@@ -87,7 +87,7 @@ impl Document {
     /// the whole, because their points follow those of their neighbours.
     ///
     /// Normals are computed again if the document had some. Tangents and custom attributes are left out, with a
-    /// note; so are measures of the fit.
+    /// note; so are measures of the fit, and levels of detail.
     ///
     /// # Errors
     /// A [`EditError`].
@@ -108,6 +108,10 @@ impl Document {
         let (skin, levels) = self.subdivided_skin(&subdivision)?;
         let (draw, mut notes) = draw(self, &faces, &subdivision, &positions, options.uv)?;
         notes.extend(faces.notes.iter().cloned());
+        if !self.levels.is_empty() {
+            let count = counted(self.levels.len(), "level of detail", "levels of detail");
+            notes.push(format!("{count} left out: make new ones of the result"));
+        }
         let plain_shapes = (self.skin.as_ref()).map_or(Vec::new(), |given| {
             let shapes = given.program.rest_corrections(&given.skeleton);
             let plain = shapes.unwrap_or_default();
@@ -139,6 +143,9 @@ impl Document {
             fallback: None,
             skeleton: self.skeleton.clone(),
             clips: self.clips.clone(),
+            // Of another surface.
+            levels: Vec::new(),
+            progressive: None,
             frames: (self.frames.iter())
                 .map(|frame| Frame {
                     name: frame.name.clone(),
