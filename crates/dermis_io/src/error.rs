@@ -115,6 +115,14 @@ pub enum Fault {
         /// What does not fit.
         source: Box<InfluenceError>,
     },
+    /// A level of the character is broken.
+    #[error("level {level}: {fault}")]
+    Level {
+        /// Which one; the full character is 0.
+        level: usize,
+        /// What is wrong with it.
+        fault: Box<Fault>,
+    },
     /// Reading or writing would take more memory than allowed.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
@@ -148,6 +156,17 @@ impl Fault {
         Self::Unsupported {
             what: what.into(),
             hint: hint.into(),
+        }
+    }
+
+    /// The same fault with the level that has it; the full character's stays as it is.
+    pub(crate) fn in_level(self, level: usize) -> Self {
+        match level {
+            0 => self,
+            _ => Self::Level {
+                level,
+                fault: Box::new(self),
+            },
         }
     }
 

@@ -64,7 +64,9 @@ struct Row {
     is_read: bool,
     is_written: bool,
     is_y_up: bool,
+    is_text: bool,
     needs_faces: bool,
+    needs_files_beside: bool,
     frames: FrameStorage,
     holds: &'static [Content],
 }
@@ -91,7 +93,9 @@ impl Format {
             is_read: true,
             is_written: true,
             is_y_up: false,
+            is_text: false,
             needs_faces: false,
+            needs_files_beside: false,
             frames: FrameStorage::FileEach,
             holds: &[Faces, Polygons],
         };
@@ -116,12 +120,15 @@ impl Format {
             Self::Gltf => Row {
                 name: "glTF as JSON",
                 extension: "gltf",
+                is_text: true,
+                needs_files_beside: true,
                 ..GLTF
             },
             Self::Obj => Row {
                 name: "Wavefront OBJ",
                 extension: "obj",
                 may_be_gzipped: true,
+                is_text: true,
                 ..MESH
             },
             Self::Ply => Row {
@@ -229,6 +236,17 @@ impl Format {
     /// True when its standard says that y is up: such files are never turned.
     pub fn is_y_up(self) -> bool {
         self.row().is_y_up
+    }
+
+    /// True when what dermis writes is text, which a terminal can show.
+    pub fn is_text(self) -> bool {
+        self.row().is_text
+    }
+
+    /// True when what dermis writes is more than one file even for a single mesh, so that
+    /// [`to_bytes`](crate::to_bytes) cannot make it.
+    pub fn needs_files_beside(self) -> bool {
+        self.row().needs_files_beside
     }
 
     /// True when a file must have faces: points alone cannot be written.

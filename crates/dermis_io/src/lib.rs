@@ -83,3 +83,8 @@ pub use sequence::{SequenceOptions, expand_inputs, natural_order, read_inputs};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/run-a-skin.md")]
 struct RunGuideExamples;
+
+/// The same of the README that the package has.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct PackageReadmeExamples;

@@ -1,4 +1,4 @@
-//! Names of the custom attributes that dermis writes and recognises, and of its nodes.
+//! Names of the custom attributes that dermis writes and recognises, of its nodes, and of other people's extensions.
 //!
 //! Case is ignored, because tools change it (three.js makes custom names lower case).
 
@@ -7,6 +7,12 @@ pub(super) const POINT: &str = "_ORIG";
 
 /// The node above all roots of a skeleton that has several: glTF requires one root for all joints.
 pub(super) const COMMON_ROOT: &str = "skeleton";
+
+/// The extension by which a node names the nodes that take its place farther away.
+pub(super) const LEVELS: &str = "MSFT_lod";
+
+/// In `extras` of such a node, how much of the picture each of them covers at least.
+pub(super) const SCREEN_COVERAGE: &str = "MSFT_screencoverage";
 
 /// The content of an attribute of dermis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use dermis::skin::{SsdProgram, Weight};
 use dermis::{BoneId, Skeleton, Skin, TriMesh, VertexProgram};
 use dermis_io::{
     Content, Document, Format, Frame, FrameStorage, SequenceOptions, SkinRecord, WriteOptions,
-    read, read_inputs, write,
+    read, read_inputs, to_bytes, write,
 };
 use glam::{DAffine3, DVec3};
 
@@ -116,6 +116,19 @@ fn without_frames(document: &Document) -> Document {
 
 fn formats() -> impl Iterator<Item = Format> {
     (Format::ALL.into_iter()).filter(|format| format.is_read() && format.is_written())
+}
+
+#[test]
+fn formats_of_one_file_are_made_in_memory_and_those_of_text_are_text() {
+    let document = without_frames(&everything());
+    for format in Format::ALL.into_iter().filter(|f| f.is_written()) {
+        let made = to_bytes(&document, format, &WriteOptions::default());
+        assert_eq!(made.is_err(), format.needs_files_beside(), "{format:?}");
+        if let Ok(bytes) = made {
+            let is_text = std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
+            assert_eq!(is_text, format.is_text(), "{format:?}");
+        }
+    }
 }
 
 #[test]

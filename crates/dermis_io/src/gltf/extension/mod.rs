@@ -3,6 +3,8 @@
 //! `docs/format.md` describes it. [`SkinBlock`] is its JSON; large numbers are in accessors that it names.
 
 mod driver_record;
+mod level_record;
+mod progressive_record;
 mod proxy_record;
 pub(super) mod read;
 mod read_proxies;
@@ -16,6 +18,8 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 pub(super) use driver_record::ControlRecord;
 pub(super) use driver_record::DriverRecord;
+pub(super) use level_record::LevelBlock;
+pub(super) use progressive_record::{ProgressiveBlock, ProgressivePartBlock};
 pub(super) use proxy_record::ProxyRecord;
 
 use crate::SkinRecord;
@@ -46,6 +50,12 @@ pub(super) struct SkinBlock {
     /// Functions of the pose that set morph targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) drivers: Vec<DriverRecord>,
+    /// Coarser forms of the character. Readers that do not know them show the full one, so they are no new version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) levels: Vec<LevelBlock>,
+    /// Every step of the simplification, which readers that do not know it ignore, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) progressive: Option<ProgressiveBlock>,
 }
 
 impl SkinBlock {
@@ -80,6 +90,18 @@ impl ProgramKind {
             VertexProgram::DualQuaternion(_) => Some(Self::DualQuaternion),
             _ => None,
         }
+    }
+
+    /// A note for a file that was written with this kind, of which another one was read.
+    pub(super) fn note_of_other(self, read: &VertexProgram) -> Option<String> {
+        let kind = Self::of(read).unwrap_or_default();
+        (self != kind).then(|| {
+            format!(
+                "the file was written with a {} skin; a {} skin was read",
+                self.key(),
+                kind.key()
+            )
+        })
     }
 
     /// The name that files use.

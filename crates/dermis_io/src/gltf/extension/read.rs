@@ -6,8 +6,8 @@ use dermis::{BoneId, Skeleton};
 use glam::{DAffine3, DVec3};
 use serde_json::Value;
 
+use super::SkinBlock;
 use super::read_proxies as proxies;
-use super::{ProgramKind, SkinBlock};
 use crate::Fault;
 use crate::gltf::read::accessor::Accessors;
 use crate::gltf::read::schema::Schema;
@@ -156,14 +156,7 @@ pub(in crate::gltf) fn apply(
     accessors: &Accessors<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Skin, Fault> {
-    let kind = ProgramKind::of(&skin.program).unwrap_or_default();
-    if block.program != kind {
-        notes.push(format!(
-            "the file was written with a {} skin; a {} skin was read",
-            block.program.key(),
-            kind.key()
-        ));
-    }
+    notes.extend(block.program.note_of_other(&skin.program));
     let bone_count = skin.skeleton.bone_count();
     let first = bone_count.saturating_sub(block.derived.len());
     let in_place = (block.derived.iter().zip(first..))

@@ -3,26 +3,31 @@
 use dermis::{BoneId, Skin};
 
 use super::write_proxies::add_proxies;
-use super::{DriverRecord, ProgramKind, SkinBlock};
+use super::{DriverRecord, LevelBlock, ProgramKind, ProgressiveBlock, SkinBlock};
 use crate::gltf::write::builder::Builder;
 use crate::gltf::write::rig::Joints;
 use crate::{Fault, SkinRecord};
 
+pub(in crate::gltf) use super::level_record::add_levels;
+pub(in crate::gltf) use super::progressive_record::add_progressive;
 pub(in crate::gltf) use super::write_proxies::with_placed_proxies;
 
 /// The block for a skin and the record of how it was made; large matrices go to the file's buffer.
 ///
-/// `None` for a linear blend skin without a record.
+/// `None` for a linear blend skin without a record, levels and steps.
 pub(in crate::gltf) fn add_block(
     builder: &mut Builder,
     skin: &Skin,
     joints: &Joints,
     given: Option<&SkinRecord>,
+    levels: Vec<LevelBlock>,
+    progressive: Option<ProgressiveBlock>,
 ) -> Result<Option<SkinBlock>, Fault> {
     let Some(program) = ProgramKind::of(&skin.program) else {
         return Ok(None);
     };
-    if given.is_none() && program == ProgramKind::Ssd && skin.pose_program.is_empty() {
+    let is_plain = program == ProgramKind::Ssd && skin.pose_program.is_empty();
+    if given.is_none() && is_plain && levels.is_empty() && progressive.is_none() {
         return Ok(None);
     }
     let mut record = given.cloned().unwrap_or_else(|| SkinRecord {
@@ -53,5 +58,7 @@ pub(in crate::gltf) fn add_block(
             .map(|proxies| add_proxies(builder, proxies, joints))
             .transpose()?,
         drivers,
+        levels,
+        progressive,
     }))
 }

@@ -1,5 +1,7 @@
 //! The meshes of the scene, one copy for every node that draws one.
 
+use std::ops::Range;
+
 use dermis::limits::check_memory;
 use dermis::mesh::DrawPart;
 use dermis::skin::Weight;
@@ -9,6 +11,7 @@ use super::accessor::Accessors;
 use super::bones::{Bones, Rigid};
 use super::exact;
 use super::influences::{self, Repairs};
+use super::level_nodes::LevelPlan;
 use super::points::Vertices;
 use super::primitives::{Influences, LeftOut, Mode, Placement, Reader};
 use super::scene::{Instance, Scene};
@@ -23,60 +26,76 @@ pub(super) struct Meshes {
     pub(super) parts: Vec<DrawPart>,
     /// The vertices of all parts.
     pub(super) vertices: Vertices,
-    /// The coefficients that their morph targets became.
-    pub(super) sliders: Sliders,
 }
 
-/// Reads every primitive of every mesh node; without bones, placed where its node stands.
+/// What belongs to the full mesh of a primitive that is read, be that its own or one of a level.
+#[derive(Clone, Copy)]
+pub(super) struct Full<'a> {
+    /// The node that draws it.
+    pub(super) node: usize,
+    /// The coefficient of each morph target of the primitive.
+    pub(super) coefficients: &'a [usize],
+}
+
+/// Refuses files of which too much would be read, and numbers the morph targets of the scene.
 ///
 /// `drivers` are those of the first skin, as stored in the file.
-pub(super) fn read(
+pub(super) fn check_and_number(
     schema: &Schema,
     scene: &Scene,
     bones: Option<&Bones>,
+    plan: &LevelPlan,
     drivers: &[DriverRecord],
-    accessors: &Accessors<'_>,
+    file_bytes: u64,
     notes: &mut Vec<String>,
-) -> Result<Meshes, Fault> {
-    check_size(schema, &scene.instances)?;
-    check_memory_of(schema, &scene.instances, accessors.byte_count())?;
+) -> Result<Sliders, Fault> {
+    check_size(schema, plan.all(scene))?;
+    check_memory_of(schema, plan.all(scene), file_bytes)?;
     let bone_count = bones.map_or(0, |bones| bones.skeleton.bone_count());
     let joints = bones.and_then(|bones| bones.of_skin.get(&0));
     let joints = joints.map_or(&[][..], Vec::as_slice);
-    let sliders = Sliders::read(schema, &scene.instances, drivers, joints, bone_count, notes);
-    let mut collector = Collector {
+    Ok(Sliders::read(
         schema,
-        scene,
-        bones,
-        reader: Reader {
-            schema,
-            accessors,
-            left_out: LeftOut::default(),
-        },
-        repairs: Repairs::default(),
-        vertices: Vertices::default(),
-        parts: Vec::new(),
-    };
-    for instance in &scene.instances {
-        collector.instance(instance, &sliders.of_node[instance.node])?;
+        &scene.instances,
+        drivers,
+        joints,
+        bone_count,
+        notes,
+    ))
+}
+
+/// Reads every primitive of every mesh node, and which parts each node has; without bones, placed where its node stands.
+pub(super) fn read(
+    mut collector: Collector<'_>,
+    sliders: &Sliders,
+    notes: &mut Vec<String>,
+) -> Result<(Meshes, Vec<Range<usize>>), Fault> {
+    let mut parts_of_instance = Vec::with_capacity(collector.scene.instances.len());
+    for instance in &collector.scene.instances {
+        let first = collector.parts.len();
+        let full = Full {
+            node: instance.node,
+            coefficients: &sliders.of_node[instance.node],
+        };
+        for primitive in 0..collector.schema.meshes[instance.mesh].primitives.len() {
+            collector.primitive(instance, &full, primitive)?;
+        }
+        parts_of_instance.push(first..collector.parts.len());
     }
-    notes.extend(collector.reader.left_out.notes());
-    notes.extend(collector.repairs.notes());
-    Ok(Meshes {
-        parts: collector.parts,
-        vertices: collector.vertices,
-        sliders,
-    })
+    Ok((collector.finish(notes), parts_of_instance))
 }
 
 /// Refuses files in which a few kilobytes of nodes and meshes decode to very many primitives.
-fn check_size(schema: &Schema, instances: &[Instance]) -> Result<(), Fault> {
+fn check_size(
+    schema: &Schema,
+    instances: impl Iterator<Item = Instance> + Clone,
+) -> Result<(), Fault> {
     /// Primitives of all mesh nodes together.
     const MOST_PARTS: usize = 1 << 18;
     /// Morph targets of all mesh nodes together.
     const MOST_COEFFICIENTS: usize = 1 << 16;
     let total = |count: fn(&schema::Mesh) -> usize| {
-        let counts = instances.iter().map(|i| count(&schema.meshes[i.mesh]));
+        let counts = instances.clone().map(|i| count(&schema.meshes[i.mesh]));
         counts.fold(0, usize::saturating_add)
     };
     for (what, found, most) in [
@@ -102,10 +121,15 @@ fn check_size(schema: &Schema, instances: &[Instance]) -> Result<(), Fault> {
 }
 
 /// Refuses files whose meshes, copied for every node that draws them, would not fit into memory.
-fn check_memory_of(schema: &Schema, instances: &[Instance], file_bytes: u64) -> Result<(), Fault> {
+fn check_memory_of(
+    schema: &Schema,
+    instances: impl Iterator<Item = Instance>,
+    file_bytes: u64,
+) -> Result<(), Fault> {
     let mut sizes: Vec<Option<(u64, u64)>> = vec![None; schema.meshes.len()];
-    let (mut vertices, mut bytes) = (0u64, 0u64);
+    let (mut vertices, mut bytes, mut nodes) = (0u64, 0u64, 0);
     for instance in instances {
+        nodes += 1;
         let size = sizes[instance.mesh].get_or_insert_with(|| {
             let parts = schema.meshes[instance.mesh].primitives.iter();
             parts.fold((0, 0), |(vertices, bytes), primitive| {
@@ -118,8 +142,7 @@ fn check_memory_of(schema: &Schema, instances: &[Instance], file_bytes: u64) -> 
     }
     let what = || {
         format!(
-            "reading {vertices} vertices, those of each mesh once for every one of {} nodes that draw it,",
-            instances.len()
+            "reading {vertices} vertices, those of each mesh once for every one of {nodes} nodes that draw it,"
         )
     };
     Ok(check_memory(&[bytes], what, "split the file")?)
@@ -173,93 +196,131 @@ fn size_of(schema: &Schema, primitive: &schema::Primitive, file_bytes: u64) -> [
     [vertices, parts.into_iter().fold(0, u64::saturating_add)]
 }
 
-/// Collects the primitives of all mesh nodes.
-struct Collector<'a> {
+/// Collects primitives: those of all mesh nodes, or those of a level.
+pub(super) struct Collector<'a> {
     schema: &'a Schema,
     scene: &'a Scene,
     bones: Option<&'a Bones>,
-    reader: Reader<'a>,
+    pub(super) reader: Reader<'a>,
     repairs: Repairs,
     vertices: Vertices,
     parts: Vec<DrawPart>,
 }
 
-impl Collector<'_> {
-    /// Reads the primitives of one mesh node.
-    fn instance(&mut self, instance: &Instance, coefficients: &[usize]) -> Result<(), Fault> {
-        let mesh_name = self.schema.mesh_name(instance.mesh);
-        let primitives = &self.schema.meshes[instance.mesh].primitives;
-        for (p, primitive) in primitives.iter().enumerate() {
-            let label = format!("mesh {} primitive {p}", instance.mesh);
-            let mode = Mode::of(primitive, &label)?;
-            let Some(mode) = mode.filter(|_| primitive.attributes.contains_key("POSITION")) else {
-                self.reader.left_out.undrawable.push(label);
-                continue;
-            };
-            let positions = self.reader.positions(primitive, &label)?;
-            let mut exact = None;
-            let (rest_from_mesh, influences) = match (self.bones, instance.skin) {
-                (None, _) => {
-                    let model_from_node = self.scene.model_from_node[instance.node];
-                    (model_from_node, Influences::Same(Vec::new()))
-                }
-                (Some(bones), Some(skin)) if primitive.is_skinned() => {
-                    let bones = bones.of_skin.get(&skin).map_or(&[][..], Vec::as_slice);
-                    let rows = influences::read(
-                        self.reader.accessors,
-                        &label,
-                        &primitive.attributes,
-                        positions.len(),
-                        bones,
-                        &mut self.repairs,
-                    )?;
-                    let found = exact::read(
-                        self.reader.accessors,
-                        &label,
-                        &primitive.attributes,
-                        positions.len(),
-                        bones,
-                    )?;
-                    match found.transpose() {
-                        Ok(rows) => exact = rows,
-                        Err(why) => self.reader.left_out.inexact.push(why),
-                    }
-                    (DAffine3::IDENTITY, Influences::PerVertex(rows))
-                }
-                (Some(bones), skin) => {
-                    if skin.is_some() {
-                        self.reader.left_out.unskinned.push(label.clone());
-                    }
-                    let rigid = bones.of_rigid_node.get(&instance.node);
-                    let Some(&Rigid {
-                        bone,
-                        rest_from_mesh,
-                    }) = rigid
-                    else {
-                        // `Bones` gave a bone to every node that gets here.
-                        return Err(Fault::malformed(label, "a bone", "none"));
-                    };
-                    let weight = Weight { bone, weight: 1.0 };
-                    (rest_from_mesh, Influences::Same(vec![weight]))
-                }
-            };
-            let placement = Placement {
-                rest_from_mesh,
-                influences,
-                exact,
-                coefficients,
-            };
-            let vertices = &mut self.vertices;
-            let part = self
-                .reader
-                .part(primitive, mode, &label, &positions, &placement, vertices)?;
-            self.parts.push(DrawPart {
-                mesh_name: mesh_name.clone(),
-                // Point numbers are set after welding, when the points are known.
-                points: vec![0; positions.len()],
-                ..part
-            });
+impl<'a> Collector<'a> {
+    /// One that has nothing yet.
+    pub(super) fn new(
+        schema: &'a Schema,
+        scene: &'a Scene,
+        bones: Option<&'a Bones>,
+        accessors: &'a Accessors<'a>,
+    ) -> Self {
+        Self {
+            schema,
+            scene,
+            bones,
+            reader: Reader {
+                schema,
+                accessors,
+                left_out: LeftOut::default(),
+            },
+            repairs: Repairs::default(),
+            vertices: Vertices::default(),
+            parts: Vec::new(),
         }
+    }
+
+    /// What was collected, with notes of what was left out or repaired.
+    pub(super) fn finish(self, notes: &mut Vec<String>) -> Meshes {
+        notes.extend(self.reader.left_out.notes());
+        notes.extend(self.repairs.notes());
+        Meshes {
+            parts: self.parts,
+            vertices: self.vertices,
+        }
+    }
+
+    /// Reads one primitive of a mesh node.
+    pub(super) fn primitive(
+        &mut self,
+        instance: &Instance,
+        full: &Full<'_>,
+        number: usize,
+    ) -> Result<(), Fault> {
+        let primitive = &self.schema.meshes[instance.mesh].primitives[number];
+        let label = format!("mesh {} primitive {number}", instance.mesh);
+        let Some(mode) = Mode::of_drawn(primitive, &label)? else {
+            self.reader.left_out.undrawable.push(label);
+            return Ok(());
+        };
+        let positions = self.reader.positions(primitive, &label)?;
+        let mut exact = None;
+        let (rest_from_mesh, influences) = match (self.bones, instance.skin) {
+            (None, _) => {
+                let model_from_node = self.scene.model_from_node[instance.node];
+                (model_from_node, Influences::Same(Vec::new()))
+            }
+            (Some(bones), Some(skin)) if primitive.is_skinned() => {
+                let bones = bones.of_skin.get(&skin).map_or(&[][..], Vec::as_slice);
+                let rows = influences::read(
+                    self.reader.accessors,
+                    &label,
+                    &primitive.attributes,
+                    positions.len(),
+                    bones,
+                    &mut self.repairs,
+                )?;
+                let found = exact::read(
+                    self.reader.accessors,
+                    &label,
+                    &primitive.attributes,
+                    positions.len(),
+                    bones,
+                )?;
+                match found.transpose() {
+                    Ok(rows) => exact = rows,
+                    Err(why) => self.reader.left_out.inexact.push(why),
+                }
+                (DAffine3::IDENTITY, Influences::PerVertex(rows))
+            }
+            (Some(bones), skin) => {
+                if skin.is_some() {
+                    self.reader.left_out.unskinned.push(label.clone());
+                }
+                let rigid = bones.of_rigid_node.get(&full.node);
+                let Some(&Rigid {
+                    bone,
+                    mut rest_from_mesh,
+                }) = rigid
+                else {
+                    // `Bones` gave a bone to every node that gets here.
+                    return Err(Fault::malformed(label, "a bone", "none"));
+                };
+                // A level moves with the full mesh, from where its own node stands.
+                let places = &self.scene.model_from_node;
+                if places[instance.node] != places[full.node] {
+                    rest_from_mesh = places[instance.node];
+                }
+                let weight = Weight { bone, weight: 1.0 };
+                (rest_from_mesh, Influences::Same(vec![weight]))
+            }
+        };
+        let placement = Placement {
+            rest_from_mesh,
+            influences,
+            exact,
+            coefficients: full.coefficients,
+        };
+        let vertices = &mut self.vertices;
+        let part = self
+            .reader
+            .part(primitive, mode, &label, &positions, &placement, vertices)?;
+        self.parts.push(DrawPart {
+            mesh_name: self.schema.mesh_name(instance.mesh),
+            // Point numbers are set after welding, when the points are known.
+            points: vec![0; positions.len()],
+            ..part
+        });
         Ok(())
     }
 }

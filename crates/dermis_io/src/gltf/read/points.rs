@@ -6,7 +6,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use dermis::mesh::{Weld, weld_by_key};
+use dermis::mesh::{DrawPart, Weld, weld_by_key};
 use dermis::skin::{
     Correction, Delta, Influence, LinearProgram, MultiWeight, MultiWeightProgram, Rows, SsdProgram,
     VertexProgram, Weight,
@@ -44,6 +44,18 @@ pub(super) struct Points {
     pub(super) program: SsdProgram,
     /// The exact model that the program approximates; without corrections where it shares those of the program.
     pub(super) exact: Option<VertexProgram>,
+}
+
+impl Points {
+    /// Parts, in the order in which their vertices were added, with the points of their vertices.
+    pub(super) fn numbered(&self, mut parts: Vec<DrawPart>) -> Vec<DrawPart> {
+        let mut of_vertex = self.point_of_vertex.iter().copied();
+        for part in &mut parts {
+            let count = part.points.len();
+            part.points = of_vertex.by_ref().take(count).collect();
+        }
+        parts
+    }
 }
 
 /// A vertex, compared with others bit for bit by rest position, influences and morph deltas.

@@ -86,7 +86,7 @@ pub(super) enum Mode {
 
 impl Mode {
     /// `None` for points and lines.
-    pub(super) fn of(primitive: &Primitive, label: &str) -> Result<Option<Self>, Fault> {
+    fn of(primitive: &Primitive, label: &str) -> Result<Option<Self>, Fault> {
         match primitive.mode.unwrap_or(4) {
             0..=3 => Ok(None),
             4 => Ok(Some(Self::Triangles)),
@@ -98,6 +98,12 @@ impl Mode {
                 other.to_string(),
             )),
         }
+    }
+
+    /// `None` also for primitives without positions.
+    pub(super) fn of_drawn(primitive: &Primitive, label: &str) -> Result<Option<Self>, Fault> {
+        let mode = Self::of(primitive, label)?;
+        Ok(mode.filter(|_| primitive.attributes.contains_key("POSITION")))
     }
 
     /// Triangles in the order and orientation of glTF §3.7.2.1.

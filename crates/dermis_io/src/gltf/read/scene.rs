@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use dermis::rig::{RigError, Trs};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
+use super::level_nodes::LevelNodes;
 use super::schema::{self, Node, Schema};
 use crate::Fault;
 
@@ -22,8 +23,10 @@ pub(super) struct Scene {
     locals: Vec<Local>,
     /// Each node's default placement in model space.
     pub(super) model_from_node: Vec<DAffine3>,
-    /// The mesh nodes of the scene, by node index.
+    /// The mesh nodes of the scene that are no levels of others, by node index.
     pub(super) instances: Vec<Instance>,
+    /// The nodes that are levels of others.
+    pub(super) levels: LevelNodes,
 }
 
 /// A mesh on a node.
@@ -60,6 +63,7 @@ impl Scene {
             };
         }
         let in_scene = nodes_of_scene(schema, &parents, &order, notes)?;
+        let levels = LevelNodes::find(schema, &in_scene, notes);
         let mut instances = Vec::new();
         let mut left_out = 0;
         for (i, node) in schema.nodes.iter().enumerate() {
@@ -69,6 +73,9 @@ impl Scene {
             }
             let Some(mesh) = node.mesh else { continue };
             schema::get(&schema.meshes, mesh, "mesh", &named_by)?;
+            if levels.contains(i) {
+                continue;
+            }
             if in_scene[i] {
                 instances.push(Instance {
                     node: i,
@@ -90,6 +97,7 @@ impl Scene {
             locals,
             model_from_node,
             instances,
+            levels,
         })
     }
 

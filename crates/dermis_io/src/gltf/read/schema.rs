@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::Fault;
 use crate::gltf::extension::SkinBlock;
+use crate::gltf::names::LEVELS;
 
 /// A glTF file's JSON.
 #[derive(Debug, Default)]
@@ -51,6 +52,10 @@ pub(in crate::gltf) struct Node {
     pub(in crate::gltf) rotation: Option<[f64; 4]>,
     pub(in crate::gltf) scale: Option<[f64; 3]>,
     pub(in crate::gltf) weights: Option<Vec<f64>>,
+    #[serde(default)]
+    pub(in crate::gltf) extensions: Value,
+    #[serde(default)]
+    pub(in crate::gltf) extras: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -341,7 +346,8 @@ pub(in crate::gltf) fn is_about_the_look(extension: &str) -> bool {
 
 fn check_required(extension: &str) -> Result<(), Fault> {
     /// Extensions whose data the decoder reads, or that do not concern meshes.
-    const TAKEN: [&str; 4] = [
+    const TAKEN: [&str; 5] = [
+        LEVELS,
         "KHR_mesh_quantization",
         "KHR_lights_punctual",
         "KHR_xmp_json_ld",

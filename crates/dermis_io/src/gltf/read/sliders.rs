@@ -146,21 +146,45 @@ fn targets(schema: &Schema, &Instance { node, mesh, .. }: &Instance) -> Targets 
     let mesh = &schema.meshes[mesh];
     let defaults = schema.nodes[node].weights.as_ref();
     let defaults = defaults.unwrap_or(&mesh.weights);
-    let names = mesh.extras.get("targetNames").and_then(Value::as_array);
-    let target = |k: usize| {
-        let name = names.and_then(|names| names.get(k)?.as_str());
-        Coefficient {
-            name: match name {
-                Some(name) => schema::shorten_name(name),
-                None => format!("{mesh_name}.{k}"),
-            },
-            default: defaults.get(k).copied().unwrap_or(0.0),
-        }
+    let target = |(k, name): (usize, Option<&str>)| Coefficient {
+        name: match name {
+            Some(name) => schema::shorten_name(name),
+            None => format!("{mesh_name}.{k}"),
+        },
+        default: defaults.get(k).copied().unwrap_or(0.0),
     };
     Targets {
         node,
-        list: (0..mesh.target_count()).map(target).collect(),
+        list: target_names(mesh).enumerate().map(target).collect(),
     }
+}
+
+/// The names of a mesh's morph targets, where it has them.
+fn target_names(mesh: &schema::Mesh) -> impl Iterator<Item = Option<&str>> {
+    let names = mesh.extras.get("targetNames").and_then(Value::as_array);
+    (0..mesh.target_count()).map(move |k| names.and_then(|names| names.get(k)?.as_str()))
+}
+
+/// For each morph target of a level, the one of the full mesh: by name, or by number where one of them has no name. `None`
+/// when the full mesh lacks one.
+pub(super) fn targets_in_full(
+    schema: &Schema,
+    full: &Instance,
+    level: &Instance,
+) -> Option<Vec<usize>> {
+    let of_full: Vec<Option<&str>> = target_names(&schema.meshes[full.mesh]).collect();
+    let numbers = of_full.iter().enumerate().rev();
+    let number_of: BTreeMap<&str, usize> = numbers
+        .filter_map(|(k, name)| Some(((*name)?, k)))
+        .collect();
+    (target_names(&schema.meshes[level.mesh]).enumerate())
+        .map(|(k, name)| match (name, of_full.get(k)) {
+            (None, Some(_)) | (Some(_), Some(None)) => Some(k),
+            (Some(name), Some(Some(same))) if name == *same => Some(k),
+            (Some(name), _) => number_of.get(name).copied(),
+            (None, None) => None,
+        })
+        .collect()
 }
 
 /// The first morph target of every name, in order; within one mesh each name must be there once.

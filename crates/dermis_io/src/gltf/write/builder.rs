@@ -114,6 +114,15 @@ impl Builder {
         self.root.push(accessor)
     }
 
+    /// Adds whole numbers that are neither corners nor joints: 16 bits when they fit.
+    pub(in crate::gltf) fn numbers(&mut self, numbers: &[u32]) -> Index<Accessor> {
+        let (bytes, component) = index_bytes(numbers, u32::MAX);
+        let view = self.view(&bytes, None);
+        let mut accessor = accessor(numbers.len(), component, Type::Scalar);
+        accessor.buffer_view = Some(view);
+        self.root.push(accessor)
+    }
+
     /// Adds displacements of a morph target, dense or sparse, whichever makes the smaller file.
     ///
     /// A target that does not move a primitive is written sparse, with one zero: an accessor without any

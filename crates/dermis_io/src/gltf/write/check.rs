@@ -6,22 +6,55 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use dermis::TriMesh;
 use dermis::clip::{Channel, Clip};
+use dermis::document::plain_program;
 use dermis::mesh::{DrawPart, MeshError};
 use dermis::rig::RigError;
 use dermis::skin::{Skin, SkinError, SsdProgram, VertexProgram};
 
+use super::check_levels::check_levels;
+use super::form::Form;
 use crate::{Document, Fault};
 
 /// Smaller meshes lose the digits of their vertices in single precision, or vanish.
 const SMALLEST_SIZE: f64 = 1e-30;
 
-/// Checks everything that is counted or indexed, and gives the program of the plain part.
+/// Checks everything that is counted or indexed, and gives the full character and its levels.
 pub(super) fn check<'a>(
     document: &'a Document,
-    parts: &[DrawPart],
-) -> Result<Option<Cow<'a, SsdProgram>>, Fault> {
+    parts: &'a [DrawPart],
+) -> Result<Vec<Form<'a>>, Fault> {
     let vertex_count = document.mesh.vertex_count();
+    check_drawn(&document.mesh, parts, document.materials.materials.len())?;
+    let mut full = Form {
+        mesh: &document.mesh,
+        parts,
+        programs: None,
+        frames: &document.frames,
+    };
+    if let Some(skin) = &document.skin {
+        let fallback = document.fallback.as_ref();
+        full.programs = Some(check_programs(skin, &skin.program, fallback, vertex_count)?);
+        check_pose_program(skin)?;
+        for clip in &document.clips {
+            check_clip(clip, skin)?;
+        }
+    } else {
+        check_frames(document, vertex_count)?;
+    }
+    let mut forms = vec![full];
+    forms.extend(check_levels(document, parts)?);
+    Ok(forms)
+}
+
+/// Checks what is drawn of the full character or of a level.
+pub(super) fn check_drawn(
+    mesh: &TriMesh,
+    parts: &[DrawPart],
+    material_count: usize,
+) -> Result<(), Fault> {
+    let vertex_count = mesh.vertex_count();
     if !parts.iter().any(|part| !part.points.is_empty()) {
         return Err(Fault::malformed(
             "mesh",
@@ -29,7 +62,7 @@ pub(super) fn check<'a>(
             format!("{vertex_count} points in {} parts", parts.len()),
         ));
     }
-    let size = document.mesh.bounds().size().max_element();
+    let size = mesh.bounds().size().max_element();
     if size > 0.0 && size < SMALLEST_SIZE {
         return Err(Fault::malformed(
             "mesh",
@@ -37,27 +70,28 @@ pub(super) fn check<'a>(
             format!("{size:e}: give the meshes in a smaller unit of length"),
         ));
     }
-    for (number, part) in parts.iter().enumerate() {
-        check_part(
-            number,
-            part,
-            vertex_count,
-            document.materials.materials.len(),
-        )?;
+    (parts.iter().enumerate())
+        .try_for_each(|(number, part)| check_part(number, part, vertex_count, material_count))
+}
+
+/// Checks what moves the points of the full character or of a level, and adds the program of the plain part.
+pub(super) fn check_programs<'a>(
+    skin: &Skin,
+    program: &'a VertexProgram,
+    fallback: Option<&'a SsdProgram>,
+    vertex_count: usize,
+) -> Result<(&'a VertexProgram, Cow<'a, SsdProgram>), Fault> {
+    // The stand-in is computed from the exact model, which is checked first.
+    if fallback.is_some() && !matches!(program, VertexProgram::Ssd(_)) {
+        check_exact(skin, program, vertex_count)?;
     }
-    if let Some(skin) = &document.skin {
-        // The stand-in is computed from the exact model, which is checked first.
-        if document.fallback.is_some() && !matches!(skin.program, VertexProgram::Ssd(_)) {
-            check_exact(skin, vertex_count)?;
-        }
-        let plain = document.plain_program()?.expect("it has a skin");
-        check_skin(skin, &plain, vertex_count)?;
-        check_pose_program(skin)?;
-        for clip in &document.clips {
-            check_clip(clip, skin)?;
-        }
-        return Ok(Some(plain));
-    }
+    let plain = plain_program(program, fallback, skin)?;
+    check_skin(skin, &plain, vertex_count)?;
+    Ok((program, plain))
+}
+
+/// Checks the frames of a document without a skin.
+fn check_frames(document: &Document, vertex_count: usize) -> Result<(), Fault> {
     for frame in &document.frames {
         if frame.positions.len() != vertex_count {
             return Err(Fault::malformed(
@@ -75,7 +109,7 @@ pub(super) fn check<'a>(
             rate.to_string(),
         ));
     }
-    Ok(None)
+    Ok(())
 }
 
 fn check_part(
@@ -166,8 +200,7 @@ fn check_part(
 }
 
 /// Checks a program that stands beside the plain one.
-fn check_exact(skin: &Skin, vertex_count: usize) -> Result<(), Fault> {
-    let program = &skin.program;
+fn check_exact(skin: &Skin, program: &VertexProgram, vertex_count: usize) -> Result<(), Fault> {
     if program.vertex_count() != vertex_count {
         return Err(SkinError::CountMismatch {
             what: "rows of influences",
@@ -284,7 +317,7 @@ mod tests {
     use dermis::mesh::DrawMesh;
     use dermis::pose_space::{Control, Driver, JointTurn, Kernel};
     use dermis::skin::{Coefficient, Correction, Delta, LinearProgram, Weight};
-    use dermis::{BoneId, Skeleton, TriMesh};
+    use dermis::{BoneId, Skeleton};
     use glam::{DAffine3, DVec3};
 
     use super::*;

@@ -13,11 +13,11 @@ use gltf_json::{Index, Node};
 use super::builder::{Builder, Use};
 use crate::Fault;
 
-/// A mesh's node and the shapes that its morph targets stand for.
-pub(super) struct MorphedNode {
-    /// The node that shows the mesh.
-    pub(super) node: Index<Node>,
-    /// Which corrections, or frames, are its targets.
+/// The nodes that show a mesh and its levels, and the shapes that their morph targets stand for.
+pub(super) struct MorphedMesh {
+    /// The nodes; all have the same morph targets.
+    pub(super) nodes: Vec<Index<Node>>,
+    /// Which corrections, or frames, are their targets.
     pub(super) shapes: Vec<usize>,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn add_clips(
     builder: &mut Builder,
     skin: &Skin,
     clips: &[Clip],
-    meshes: &[MorphedNode],
+    meshes: &[MorphedMesh],
 ) -> Result<(), Fault> {
     for clip in clips {
         let mut animation = Draft::new(&clip.name);
@@ -37,7 +37,7 @@ pub(super) fn add_clips(
         }
         for mesh in meshes {
             if let Some(keys) = weight_keys(skin, clip, &mesh.shapes) {
-                animation.add_weights(builder, mesh.node, &keys)?;
+                animation.add_weights(builder, &mesh.nodes, &keys)?;
             }
         }
         animation.finish(builder);
@@ -52,7 +52,7 @@ pub(super) fn add_frames(
     builder: &mut Builder,
     frame_count: usize,
     frames_per_second: Option<f64>,
-    meshes: &[MorphedNode],
+    meshes: &[MorphedMesh],
 ) -> Result<(), Fault> {
     let one_hot = |k: usize| (0..frame_count).map(move |m| f64::from(u8::from(m == k)));
     let motion = |rate: f64| Keys {
@@ -73,7 +73,7 @@ pub(super) fn add_frames(
     };
     let mut animation = Draft::new(name);
     for mesh in meshes {
-        animation.add_weights(builder, mesh.node, &keys)?;
+        animation.add_weights(builder, &mesh.nodes, &keys)?;
     }
     animation.finish(builder);
     Ok(())
@@ -174,19 +174,19 @@ impl Draft {
             let q = if is_tangent { *q } else { q.normalize() };
             vec![q.as_quat().to_array()]
         };
-        let node = |bone: usize| Index::new(bone as u32);
+        let node = |bone: usize| [Index::new(bone as u32)];
         match channel {
             Channel::Translation(bone, keys) => {
                 let node = node(bone.index());
-                self.add(builder, node, Property::Translation, keys, vector)
+                self.add(builder, &node, Property::Translation, keys, vector)
             }
             Channel::Scale(bone, keys) => {
                 let node = node(bone.index());
-                self.add(builder, node, Property::Scale, keys, vector)
+                self.add(builder, &node, Property::Scale, keys, vector)
             }
             Channel::Rotation(bone, keys) => {
                 let node = node(bone.index());
-                self.add(builder, node, Property::Rotation, keys, quaternion)
+                self.add(builder, &node, Property::Rotation, keys, quaternion)
             }
             Channel::Coefficients(..) => Ok(()),
         }
@@ -195,25 +195,28 @@ impl Draft {
     fn add_weights(
         &mut self,
         builder: &mut Builder,
-        node: Index<Node>,
+        nodes: &[Index<Node>],
         keys: &Keys<Vec<f64>>,
     ) -> Result<(), Fault> {
         let numbers = |v: &Vec<f64>, _: bool| v.iter().map(|&c| [c as f32]).collect();
-        self.add(builder, node, Property::MorphTargetWeights, keys, numbers)
+        self.add(builder, nodes, Property::MorphTargetWeights, keys, numbers)
     }
 
-    /// Adds a channel; `convert` gets a value and whether it is a tangent.
+    /// Adds the same channel for some nodes; `convert` gets a value and whether it is a tangent.
     fn add<T, const N: usize>(
         &mut self,
         builder: &mut Builder,
-        node: Index<Node>,
+        nodes: &[Index<Node>],
         property: Property,
         keys: &Keys<T>,
         convert: impl Fn(&T, bool) -> Vec<[f32; N]>,
     ) -> Result<(), Fault> {
+        let Some(first) = nodes.first() else {
+            return Ok(());
+        };
         let what = format!(
             "{property:?} keys of node {} in clip {}",
-            node.value(),
+            first.value(),
             self.name
         );
         let (kept, times) = single_precision_times(&keys.times);
@@ -240,8 +243,9 @@ impl Draft {
             }),
             output: builder.floats(&what, &values, Use::Other)?,
         };
-        self.channels.push(JsonChannel {
-            sampler: Index::new(self.samplers.len() as u32),
+        let sampler_index = Index::new(self.samplers.len() as u32);
+        self.channels.extend(nodes.iter().map(|&node| JsonChannel {
+            sampler: sampler_index,
             target: Target {
                 extensions: None,
                 extras: None,
@@ -250,7 +254,7 @@ impl Draft {
             },
             extensions: None,
             extras: None,
-        });
+        }));
         self.samplers.push(sampler);
         Ok(())
     }

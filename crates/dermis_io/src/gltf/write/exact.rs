@@ -45,9 +45,12 @@ pub(super) struct ExactRows {
 impl ExactRows {
     /// The rows of a program that needs them; `None` for one that is complete with the plain attributes.
     ///
-    /// The program's bones and rows have been checked before.
-    pub(super) fn new(skin: &Skin, joints: &Joints) -> Result<Option<Self>, Fault> {
-        let program = &skin.program;
+    /// The program has the bones and coefficients of the skin, and was checked before.
+    pub(super) fn new(
+        program: &VertexProgram,
+        skin: &Skin,
+        joints: &Joints,
+    ) -> Result<Option<Self>, Fault> {
         let mut exact = match program {
             VertexProgram::Linear(linear) => Self {
                 shifts: match program.rest_corrections(&skin.skeleton) {

@@ -4,28 +4,26 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use ::gltf::binary::{Glb, Header};
-use dermis::mesh::{Ball, DrawMesh, enclosing_ball_of_balls, vertex_normals};
-use dermis::skin::{SkinError, SsdProgram};
+use dermis::document::Level;
+use dermis::mesh::DrawMesh;
+use dermis::skin::SkinError;
 use dermis::{Clip, Skin};
-use gltf_json::extras::RawValue;
-use gltf_json::mesh::Primitive;
-use gltf_json::validation::Checked::Valid;
-use gltf_json::{Asset, Buffer, Index, Mesh, Node, Scene};
+use gltf_json::{Asset, Buffer, Index, Node, Scene, extensions};
 use serde_json::{Value, json};
 
 use super::buffer_name::buffer_beside;
 use super::builder::Builder;
 use super::check::check;
-use super::clips::{MorphedNode, add_clips, add_frames};
-use super::exact::ExactRows;
+use super::check_progressive::checked_progressive;
+use super::clips::{MorphedMesh, add_clips, add_frames};
+use super::form::{DefaultCoefficient, Form, add_meshes, raw_json};
 use super::looks::{Looks, add_looks};
-use super::meshes::{Surface, mesh_ranges};
-use super::morphs::{MeshTargets, Shape, add_targets};
-use super::normals::{drawn_normals, turned_normals};
+use super::meshes::mesh_ranges;
+use super::morphs::shapes_of_meshes;
 use super::rig::{Joints, add_bones, add_skin};
-use super::weights::file_rows;
 use crate::gltf::extension::SkinBlock;
-use crate::gltf::extension::write::{add_block, with_placed_proxies};
+use crate::gltf::extension::write::{add_block, add_levels, add_progressive, with_placed_proxies};
+use crate::gltf::names::{LEVELS, SCREEN_COVERAGE};
 use crate::gltf::uri::uri_of_name;
 use crate::{Document, Fault, IoError, Transaction};
 
@@ -103,26 +101,29 @@ fn build(document: &Document, buffer_uri: Option<String>) -> Result<(Value, Vec<
     } else {
         &document.draw.parts
     };
-    let plain = check(document, parts)?;
-    let plain = plain.as_deref();
+    let forms = check(document, parts)?;
+    let sequence = checked_progressive(document, parts)?;
 
     let mut builder = Builder::default();
     let mut scene_nodes = Vec::new();
-    let triangles = document.mesh.triangles();
-    let rest = plain.map_or(document.mesh.positions(), |plain| &plain.rest_positions);
     let given = document.record.as_ref();
     let placed = (document.skin.as_ref())
         .map(with_placed_proxies)
         .transpose()?;
     let model = placed.as_deref();
-    let joints = (model.zip(plain)).map(|(skin, plain)| Joints::of(skin, plain, given));
+    let of_steps = || sequence.into_iter().flat_map(|steps| steps.program.bones());
+    let bones = || forms.iter().flat_map(Form::bones).chain(of_steps());
+    let joints = model.map(|skin| Joints::of(skin, bones(), given));
     let skinned = model.zip(joints.as_ref());
     let mut block = None;
     let skin = match skinned {
         None => None,
         Some((skin, joints)) => {
             scene_nodes.push(add_bones(&mut builder, &skin.skeleton)?);
-            block = add_block(&mut builder, skin, joints, given)?;
+            let levels = add_levels(&mut builder, parts, &document.levels);
+            let progressive = sequence.map(|steps| add_progressive(&mut builder, steps, joints));
+            let progressive = progressive.transpose()?.flatten();
+            block = add_block(&mut builder, skin, joints, given, levels, progressive)?;
             Some(add_skin(
                 &mut builder,
                 &skin.skeleton,
@@ -132,81 +133,46 @@ fn build(document: &Document, buffer_uri: Option<String>) -> Result<(Value, Vec<
         }
     };
 
-    let smooth = vertex_normals(rest, triangles);
-    let exact = match skinned {
-        Some((skin, joints)) => ExactRows::new(skin, joints)?,
-        None => None,
-    };
-    let mut normals: Vec<Vec<[f32; 3]>> = (parts.iter())
-        .map(|part| drawn_normals(part, &smooth))
-        .collect();
-    if rest != document.mesh.positions() {
-        // The file's normals belong to the mesh, and a fitted skin may have another rest shape.
-        let given = vertex_normals(document.mesh.positions(), triangles);
-        for (part, normals) in parts.iter().zip(&mut normals) {
-            turned_normals(part, normals, &given, &smooth);
-        }
-    }
-    let surface = Surface {
-        parts,
-        rest,
-        normals,
-        rows: (plain.zip(joints.as_ref()))
-            .map(|(plain, joints)| file_rows(plain, joints))
-            .transpose()?,
-        exact,
-        joint_count: joints.as_ref().map_or(0, Joints::count),
-    };
-    let meshes = mesh_ranges(parts);
-    let point_attribute = surface.needs_point_attribute();
-    let mut primitives = (meshes.iter())
-        .map(|mesh| surface.add_primitives(&mut builder, mesh.clone(), point_attribute))
+    let coefficients = model.map(DefaultCoefficient::all_of).transpose()?;
+    let coefficients = coefficients.unwrap_or_default();
+    let surfaces = (forms.iter().enumerate())
+        .map(|(level, form)| {
+            let surface = form.surface(skinned, &coefficients);
+            surface.map_err(|fault| fault.in_level(level))
+        })
         .collect::<Result<Vec<_>, Fault>>()?;
-    let shapes = morph_shapes(document, plain)?;
-    let targets = add_targets(&mut builder, &surface, &meshes, triangles, &smooth, &shapes)?;
-    if let Some(exact) = &surface.exact {
-        for ((mesh, primitives), targets) in meshes.iter().zip(&mut primitives).zip(&targets) {
-            for ((number, part), primitive) in surface.drawn(mesh.clone()).zip(primitives) {
-                let label = format!("part {number} (mesh {})", part.mesh_name);
-                for (target, &shape) in targets.shapes.iter().enumerate() {
-                    let added =
-                        exact.add_shifts(&mut builder, &part.points, shape, target, &label)?;
-                    let added = added.into_iter().map(|(name, at)| (Valid(name), at));
-                    primitive.attributes.extend(added);
-                }
-            }
-        }
-    }
+    let meshes = mesh_ranges(parts);
+    let shapes_of_mesh = shapes_of_meshes(&surfaces, &meshes);
     let bounds = (block.as_ref()).and_then(|block| block.record.bounds.as_ref());
     let bounds = bounds.filter(|bounds| bounds.parts.len() == parts.len());
-
-    let mut morphed = Vec::new();
-    for ((range, primitives), targets) in meshes.iter().zip(primitives).zip(targets) {
-        let name = &parts[range.start].mesh_name;
-        let drawn = surface.drawn(range.clone()).map(|(number, _)| number);
-        let spheres: Vec<&Ball> = bounds.map_or(Vec::new(), |bounds| {
-            drawn
-                .filter_map(|number| bounds.parts[number].best())
-                .collect()
-        });
-        let shape_numbers = targets.shapes.clone();
-        let mesh = builder
-            .root
-            .push(mesh_json(name, primitives, targets, &shapes, &spheres)?);
-        let node = builder.root.push(Node {
-            mesh: Some(mesh),
-            skin,
-            name: (!name.is_empty()).then(|| name.clone()),
-            ..Node::default()
-        });
-        scene_nodes.push(node);
-        if !shape_numbers.is_empty() {
-            morphed.push(MorphedNode {
-                node,
-                shapes: shape_numbers,
-            });
+    let mut nodes_of_mesh = vec![Vec::new(); meshes.len()];
+    for (level, surface) in surfaces.iter().enumerate() {
+        // Spheres are those of the full character.
+        let bounds = bounds.filter(|_| level == 0);
+        let added = add_meshes(&mut builder, surface, &meshes, &shapes_of_mesh, bounds);
+        let added = added.map_err(|fault| fault.in_level(level))?;
+        for ((mesh, range), nodes) in added.into_iter().zip(&meshes).zip(&mut nodes_of_mesh) {
+            let name = &parts[range.start].mesh_name;
+            nodes.push(builder.root.push(Node {
+                mesh,
+                skin: skin.filter(|_| mesh.is_some()),
+                name: (!name.is_empty()).then(|| node_name(name, level)),
+                ..Node::default()
+            }));
         }
     }
+    scene_nodes.extend(nodes_of_mesh.iter().map(|nodes| nodes[0]));
+    name_levels(&mut builder, &nodes_of_mesh, &document.levels);
+    let morphed: Vec<MorphedMesh> = (nodes_of_mesh.into_iter().zip(shapes_of_mesh))
+        .map(|(mut nodes, shapes)| {
+            let root = &builder.root;
+            nodes.retain(|node| {
+                let mesh = root.nodes[node.value()].mesh;
+                mesh.is_some_and(|mesh| root.meshes[mesh.value()].weights.is_some())
+            });
+            MorphedMesh { nodes, shapes }
+        })
+        .collect();
     match model {
         Some(skin) => {
             let clips = file_clips(skin, &document.clips)?;
@@ -217,40 +183,56 @@ fn build(document: &Document, buffer_uri: Option<String>) -> Result<(Value, Vec<
             add_frames(&mut builder, document.frames.len(), rate, &morphed)?;
         }
     }
-    let looks = if parts.iter().any(|part| part.material.is_some()) {
+    let has_material = |form: &Form<'_>| form.parts.iter().any(|part| part.material.is_some());
+    let looks = if forms.iter().any(has_material) {
         add_looks(&mut builder, &document.materials)?
     } else {
         Looks::default()
     };
+    let mut extensions = Vec::new();
+    if block.is_some() {
+        extensions.push(SkinBlock::EXTENSION);
+    }
+    if !document.levels.is_empty() {
+        extensions.push(LEVELS);
+    }
     Ok(assemble(
         builder,
         scene_nodes,
         looks,
-        block.is_some(),
+        &extensions,
         buffer_uri,
     ))
 }
 
-/// The shapes that the rest shape can move towards: the corrections of a skin, or the frames of a sequence.
-fn morph_shapes<'a>(
-    document: &'a Document,
-    plain: Option<&'a SsdProgram>,
-) -> Result<Vec<Shape<'a>>, Fault> {
-    let (Some(skin), Some(plain)) = (&document.skin, plain) else {
-        return Ok(document.frames.iter().map(Shape::Frame).collect());
-    };
-    // A still file shows the default pose with the corrections that drivers set for it.
-    let default = skin.run_pose_program(&skin.skeleton.default_pose())?;
-    let named = skin.coefficients.iter().zip(default.coefficients);
-    Ok((plain.corrections.iter().zip(named))
-        .map(|(correction, (coefficient, default))| Shape::Correction {
-            correction,
-            name: &coefficient.name,
-            default,
-            // Drivers find it by its name.
-            must_stay: !skin.pose_program.drivers.is_empty(),
-        })
-        .collect())
+/// The name of a mesh's node; engines that know levels by names expect them so.
+fn node_name(mesh_name: &str, level: usize) -> String {
+    match level {
+        0 => mesh_name.to_owned(),
+        _ => format!("{mesh_name}_LOD{level}"),
+    }
+}
+
+/// Tells the node of each mesh, the first of its list, which nodes are its levels, and when they take its place.
+fn name_levels(builder: &mut Builder, nodes_of_mesh: &[Vec<Index<Node>>], levels: &[Level]) {
+    if levels.is_empty() {
+        return;
+    }
+    // One number for each form, down to which it is drawn; nothing is too small for the last.
+    let coverage: Option<Vec<f64>> = (levels.iter())
+        .map(|level| level.record.screen_coverage)
+        .chain([Some(0.0)])
+        .collect();
+    for nodes in nodes_of_mesh {
+        let ids: Vec<usize> = nodes[1..].iter().map(Index::value).collect();
+        let full = &mut builder.root.nodes[nodes[0].value()];
+        let named = [(LEVELS.to_owned(), json!({ "ids": ids }))];
+        full.extensions = Some(extensions::scene::Node {
+            others: named.into_iter().collect(),
+        });
+        let coverage = coverage.as_ref();
+        full.extras = coverage.and_then(|list| raw_json(&json!({ SCREEN_COVERAGE: list })));
+    }
 }
 
 /// The clips of a skin, with keys for all that the skin computes from a pose, for players that cannot compute
@@ -263,66 +245,12 @@ fn file_clips<'a>(skin: &Skin, clips: &'a [Clip]) -> Result<Cow<'a, [Clip]>, Fau
     Ok(Cow::Owned(baked?))
 }
 
-fn mesh_json(
-    name: &str,
-    mut primitives: Vec<Primitive>,
-    targets: MeshTargets,
-    shapes: &[Shape<'_>],
-    spheres: &[&Ball],
-) -> Result<Mesh, Fault> {
-    let (mut weights, mut extras) = (None, serde_json::Map::new());
-    // Loaders hand extras on to their users: three.js as userData of mesh and geometry.
-    if spheres.len() == primitives.len() && !spheres.is_empty() {
-        for (primitive, sphere) in primitives.iter_mut().zip(spheres) {
-            primitive.extras = raw_json(&json!({ BOUNDING_SPHERE: sphere }));
-        }
-        let balls: Vec<Ball> = spheres.iter().map(|ball| **ball).collect();
-        let sphere = enclosing_ball_of_balls(&balls);
-        extras.insert(BOUNDING_SPHERE.to_owned(), json!(sphere));
-    }
-    if !targets.shapes.is_empty() {
-        let own = || targets.shapes.iter().map(|&m| &shapes[m]);
-        let defaults: Vec<f32> = own().map(|shape| shape.default_weight() as f32).collect();
-        if let Some(at) = defaults.iter().position(|w| !w.is_finite()) {
-            return Err(Fault::malformed(
-                format!("correction {}", shapes[targets.shapes[at]].name()),
-                "a finite default",
-                defaults[at].to_string(),
-            ));
-        }
-        let names: Vec<&str> = own().map(Shape::name).collect();
-        extras.insert("targetNames".to_owned(), json!(names));
-        weights = Some(defaults);
-        for (primitive, list) in primitives.iter_mut().zip(targets.targets_of_part) {
-            primitive.targets = Some(list);
-        }
-    }
-    Ok(Mesh {
-        extensions: None,
-        extras: match extras.is_empty() {
-            true => None,
-            false => raw_json(&Value::Object(extras)),
-        },
-        name: (!name.is_empty()).then(|| name.to_owned()),
-        primitives,
-        weights,
-    })
-}
-
-/// The name of spheres in `extras` of meshes and primitives.
-const BOUNDING_SPHERE: &str = "boundingSphere";
-
-fn raw_json(value: &Value) -> Option<Box<RawValue>> {
-    let text = value.to_string();
-    Some(RawValue::from_string(text).expect("a JSON value's text is JSON"))
-}
-
 /// Joins the typed JSON with the looks, which pass through untyped.
 fn assemble(
     builder: Builder,
     scene_nodes: Vec<Index<Node>>,
     looks: Looks,
-    has_block: bool,
+    extensions: &[&str],
     buffer_uri: Option<String>,
 ) -> (Value, Vec<u8>) {
     let Builder {
@@ -348,9 +276,8 @@ fn assemble(
     });
     root.extensions_used = looks.extensions_used;
     root.extensions_required = looks.extensions_required;
-    if has_block {
-        root.extensions_used.push(SkinBlock::EXTENSION.to_owned());
-    }
+    let own = extensions.iter().map(|&name| name.to_owned());
+    root.extensions_used.extend(own);
     let mut json = serde_json::to_value(&root).expect("glTF's structs are plain JSON");
     for (name, objects) in looks.arrays {
         json[name] = Value::from(objects);

@@ -11,6 +11,7 @@ use gltf_json::{Accessor, Index};
 
 use super::builder::{Builder, Use};
 use super::exact::ExactRows;
+use super::morphs::Shape;
 use super::normals::drawn_tangents;
 use super::weights::{InfluenceSets, influence_sets, set_count};
 use crate::Fault;
@@ -19,12 +20,16 @@ use crate::gltf::names::{Name, POINT};
 /// Whole numbers are exact in single precision below this.
 const EXACT_BELOW: u32 = 1 << 24;
 
-/// The shape that is drawn, in the rest pose.
+/// What is drawn of the full character or of a level, in the rest pose.
 pub(super) struct Surface<'a> {
     /// The parts in file order.
     pub(super) parts: &'a [DrawPart],
+    /// Corners in point numbers.
+    pub(super) triangles: &'a [[u32; 3]],
     /// Where each point rests.
     pub(super) rest: &'a [DVec3],
+    /// The smooth normal of each point there.
+    pub(super) smooth: Vec<DVec3>,
     /// Normals of each part's drawn vertices, as the file will have them.
     pub(super) normals: Vec<Vec<[f32; 3]>>,
     /// Influences of each point, largest first; `None` without a skin.
@@ -33,6 +38,8 @@ pub(super) struct Surface<'a> {
     pub(super) exact: Option<ExactRows>,
     /// How many bones there are.
     pub(super) joint_count: usize,
+    /// The shapes that it can move towards: the corrections of a skin, or the frames of a sequence.
+    pub(super) shapes: Vec<Shape<'a>>,
 }
 
 /// The parts of each mesh: those in a row with one name. Meshes without a vertex are left out.
@@ -201,11 +208,14 @@ mod tests {
     fn surface<'a>(parts: &'a [DrawPart], rest: &'a [DVec3]) -> Surface<'a> {
         Surface {
             parts,
+            triangles: &[],
             rest,
+            smooth: Vec::new(),
             normals: vec![Vec::new(); parts.len()],
             rows: None,
             exact: None,
             joint_count: 0,
+            shapes: Vec::new(),
         }
     }
 

@@ -9,6 +9,7 @@ use glam::DVec3;
 use gltf_json::mesh::MorphTarget;
 
 use super::builder::Builder;
+use super::form::DefaultCoefficient;
 use super::meshes::Surface;
 use super::normals::normal_deltas;
 use crate::{Fault, Frame};
@@ -19,12 +20,8 @@ pub(super) enum Shape<'a> {
     Correction {
         /// Its displacements at coefficient 1.
         correction: &'a Correction<DVec3>,
-        /// Name shown to people.
-        name: &'a str,
-        /// Its coefficient in the default pose.
-        default: f64,
-        /// Whether it needs a target even if it moves no vertex; the first mesh has it then.
-        must_stay: bool,
+        /// What sets it.
+        coefficient: &'a DefaultCoefficient,
     },
     /// A mesh of a sequence.
     Frame(&'a Frame),
@@ -43,7 +40,7 @@ impl Shape<'_> {
     /// Name shown to people.
     pub(super) fn name(&self) -> &str {
         match self {
-            Self::Correction { name, .. } => name,
+            Self::Correction { coefficient, .. } => &coefficient.name,
             Self::Frame(frame) => &frame.name,
         }
     }
@@ -51,9 +48,14 @@ impl Shape<'_> {
     /// The shape's weight in the default pose.
     pub(super) fn default_weight(&self) -> f64 {
         match self {
-            Self::Correction { default, .. } => *default,
+            Self::Correction { coefficient, .. } => coefficient.default,
             Self::Frame(_) => 0.0,
         }
+    }
+
+    /// Whether it needs a target even if it moves no vertex.
+    fn must_stay(&self) -> bool {
+        matches!(self, Self::Correction { coefficient, .. } if coefficient.must_stay)
     }
 
     /// Where every point stands when the shape is fully on.
@@ -82,16 +84,44 @@ impl Shape<'_> {
     }
 }
 
-/// Adds the morph targets of all meshes, one shape after the other.
+/// The shapes that each mesh has as targets: those that move it, in the full character (the first surface) or in any
+/// level, so that all forms of a mesh have the same list of weights.
+pub(super) fn shapes_of_meshes(
+    surfaces: &[Surface<'_>],
+    meshes: &[Range<usize>],
+) -> Vec<Vec<usize>> {
+    let mut shapes_of_mesh = vec![Vec::new(); meshes.len()];
+    let shapes = surfaces.first().map_or(&[][..], |full| &full.shapes);
+    for (number, shape) in shapes.iter().enumerate() {
+        let mut concerned = vec![false; meshes.len()];
+        for surface in surfaces {
+            // Levels of a sequence have no frames.
+            let Some(own) = surface.shapes.get(number) else {
+                continue;
+            };
+            let moved = own.positions(surface.rest);
+            for (mesh, concerned) in meshes.iter().zip(&mut concerned) {
+                *concerned |= own.concerns(surface, mesh.clone(), &moved);
+            }
+        }
+        if shape.must_stay() && !concerned.contains(&true) {
+            concerned.iter_mut().take(1).for_each(|first| *first = true);
+        }
+        let own = shapes_of_mesh.iter_mut().zip(concerned);
+        own.filter(|(_, concerned)| *concerned)
+            .for_each(|(shapes, _)| shapes.push(number));
+    }
+    shapes_of_mesh
+}
+
+/// Adds the morph targets of all meshes, one shape after the other, given the shapes that each mesh has.
 ///
-/// `triangles` are corners in point numbers. Normals follow the surface: see [`normal_deltas`].
+/// Normals follow the surface: see [`normal_deltas`].
 pub(super) fn add_targets(
     builder: &mut Builder,
     surface: &Surface<'_>,
     meshes: &[Range<usize>],
-    triangles: &[[u32; 3]],
-    rest_smooth: &[DVec3],
-    shapes: &[Shape<'_>],
+    shapes_of_mesh: &[Vec<usize>],
 ) -> Result<Vec<MeshTargets>, Fault> {
     let mut targets: Vec<MeshTargets> = (meshes.iter())
         .map(|mesh| MeshTargets {
@@ -99,23 +129,11 @@ pub(super) fn add_targets(
             targets_of_part: vec![Vec::new(); surface.drawn(mesh.clone()).count()],
         })
         .collect();
-    for (number, shape) in shapes.iter().enumerate() {
+    for (number, shape) in surface.shapes.iter().enumerate() {
         let moved = shape.positions(surface.rest);
-        let moved_smooth = vertex_normals(&moved, triangles);
-        let concerns = |mesh: &Range<usize>| shape.concerns(surface, mesh.clone(), &moved);
-        let mut concerned: Vec<bool> = meshes.iter().map(concerns).collect();
-        if let (
-            Shape::Correction {
-                must_stay: true, ..
-            },
-            false,
-            Some(first),
-        ) = (shape, concerned.contains(&true), concerned.first_mut())
-        {
-            *first = true;
-        }
-        let own = meshes.iter().zip(&mut targets).zip(concerned);
-        for ((mesh, targets), _) in own.filter(|(_, concerned)| *concerned) {
+        let moved_smooth = vertex_normals(&moved, surface.triangles);
+        let own = meshes.iter().zip(&mut targets).zip(shapes_of_mesh);
+        for ((mesh, targets), _) in own.filter(|(_, shapes)| shapes.contains(&number)) {
             targets.shapes.push(number);
             let parts = surface.drawn(mesh.clone());
             for ((part_number, part), list) in parts.zip(&mut targets.targets_of_part) {
@@ -125,7 +143,7 @@ pub(super) fn add_targets(
                 };
                 let positions: Vec<[f32; 3]> = part.points.iter().map(delta).collect();
                 let normals = &surface.normals[part_number];
-                let normals = normal_deltas(part, normals, rest_smooth, &moved_smooth);
+                let normals = normal_deltas(part, normals, &surface.smooth, &moved_smooth);
                 let what = format!("morph target {} of mesh {}", shape.name(), part.mesh_name);
                 list.push(MorphTarget {
                     positions: Some(builder.deltas(&what, &positions, true)?),

@@ -1,7 +1,6 @@
 //! Bones to nodes, and the skin over them.
 
 use dermis::rig::{BoneId, Trs};
-use dermis::skin::SsdProgram;
 use dermis::{Skeleton, Skin as ModelSkin};
 use glam::{DAffine3, DQuat, DVec3};
 use gltf_json::scene::{Node, UnitQuaternion};
@@ -81,10 +80,10 @@ pub(in crate::gltf) struct Joints {
 }
 
 impl Joints {
-    /// The joints of a skin whose plain part is `plain`, both of which were checked.
+    /// The joints of a skin that was checked; `of_vertices` are the bones that any vertex names.
     pub(in crate::gltf) fn of(
         skin: &ModelSkin,
-        plain: &SsdProgram,
+        of_vertices: impl Iterator<Item = BoneId>,
         record: Option<&SkinRecord>,
     ) -> Self {
         let mut named = vec![false; skin.skeleton.bone_count()];
@@ -94,8 +93,7 @@ impl Joints {
                 *named = true;
             }
         };
-        skin.program.bones().for_each(&mut name);
-        plain.weights.items().iter().for_each(|w| name(w.bone));
+        of_vertices.for_each(&mut name);
         let computed = skin.pose_program.named_bones(&skin.skeleton);
         computed.into_iter().for_each(&mut name);
         let statistics = record.map_or(&[][..], |record| &record.joints);
@@ -181,7 +179,7 @@ fn matrix_columns(affine: &DAffine3) -> [f32; 16] {
 mod tests {
     use dermis::VertexProgram;
     use dermis::pose_space::{Control, Driver, JointTurn, Kernel};
-    use dermis::skin::Weight;
+    use dermis::skin::{SsdProgram, Weight};
 
     use super::*;
     use crate::gltf::extension::ControlRecord;
@@ -213,10 +211,7 @@ mod tests {
             .expect("a chain")
             .with_carriers([BoneId(0), BoneId(2)]);
         let joints = |skin: &ModelSkin, record: Option<&SkinRecord>| {
-            let VertexProgram::Ssd(plain) = &skin.program else {
-                panic!("it is linear blend");
-            };
-            Joints::of(skin, plain, record)
+            Joints::of(skin, skin.program.bones(), record)
         };
         let unnamed = joints(&skin(skeleton.clone(), Some(3)), None);
         assert_eq!(unnamed.bones, [BoneId(1), BoneId(3)], "no carriers");
@@ -238,7 +233,14 @@ mod tests {
             "statistics name the root"
         );
         let block = |skin: &ModelSkin, joints: &Joints, record: Option<&SkinRecord>| {
-            let block = add_block(&mut Builder::default(), skin, joints, record);
+            let block = add_block(
+                &mut Builder::default(),
+                skin,
+                joints,
+                record,
+                Vec::new(),
+                None,
+            );
             block.expect("it fits").expect("there is something to say")
         };
         let written = block(&skin, &named, Some(&record));
@@ -284,8 +286,7 @@ mod tests {
         .expect("a skeleton");
         let mut builder = Builder::default();
         let top = add_bones(&mut builder, &skeleton).expect("finite");
-        let plain = SsdProgram::default();
-        let joints = Joints::of(&skin(skeleton.clone(), None), &plain, None);
+        let joints = Joints::of(&skin(skeleton.clone(), None), std::iter::empty(), None);
         let skin = add_skin(&mut builder, &skeleton, &joints, None).expect("finite");
         assert_eq!(top.value(), 3, "bones come first");
         let json = serde_json::to_value(&builder.root.nodes).expect("nodes are JSON");
