@@ -64,7 +64,8 @@ def positions_at(time: float) -> list:
     scene.frame_set(whole, subframe=frame - whole)
     depsgraph = bpy.context.evaluated_depsgraph_get()
     meshes = []
-    for thing in sorted(scene.objects, key=lambda thing: thing.name):
+    # What the scene shows: the importer keeps nodes that no scene has in a collection that is switched off.
+    for thing in sorted(bpy.context.view_layer.objects, key=lambda thing: thing.name):
         if thing.type != "MESH":
             continue
         evaluated = thing.evaluated_get(depsgraph)

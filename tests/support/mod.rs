@@ -10,6 +10,7 @@ pub(crate) mod clients;
 pub(crate) mod dice;
 pub(crate) mod glb_json;
 pub(crate) mod pieces;
+pub(crate) mod prefixes;
 pub(crate) mod proxy_skins;
 
 use std::path::{Path, PathBuf};

@@ -8,7 +8,11 @@ use clap::{Args, Parser, Subcommand};
 use dermis_io::InputOptions;
 
 use crate::common_args::Common;
+use crate::decompose_args::DecomposeArgs;
+use crate::help_texts;
 use crate::input_args::{MatchArgs, UpArgs};
+use crate::level_args::LevelArgs;
+use crate::lod_args::LodArgs;
 use crate::measure_args::MeasureArgs;
 use crate::method_args::{MethodArgs, TargetError, parse_target};
 use crate::option_flags::{OptionFlags, heading, method_keys, methods_with, option_names};
@@ -26,20 +30,6 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// What the numbers are called, for the help of the commands that ask for them.
-macro_rules! words_of_errors {
-    () => {
-        "
-Words:
-  example    a mesh in a pose that is known
-  held out   kept from the fit and used only to test it
-  E_RMS      root mean square error of a coordinate, times 1000, with the model
-             scaled to a radius of 1; below 1 is hard to see
-  EE         enveloping error: the error as a share of that of vertices which
-             follow one bone rigidly"
-    };
-}
-
 /// Turns example meshes into real-time skins.
 #[derive(Debug, Parser)]
 #[command(
@@ -48,22 +38,8 @@ Words:
     about,
     styles = STYLES,
     arg_required_else_help = true,
-    before_help = "\
-Three things to try:
-  dermis demo                 shows a human arm before and after dermis
-  dermis info hero.glb        says what is in your file, and what is wrong there
-  dermis fit poses.npz --method auto -o skin.glb
-                              fits the best skin to your example meshes",
-    after_help = "\
-`dermis COMMAND --help` has examples for each command. `dermis completions --help` and `dermis man --help` set up \
-your shell.
-
-Examples:
-  dermis fit examples.npz -o skin.glb --report report.html
-  dermis compare examples.npz --csv > methods.csv
-  dermis measure truth.npz mine.npz --per-frame
-
-Exit codes: 0 done; 1 done, but the error is larger than you allowed; 2 could not do it."
+    before_help = help_texts::BEFORE_ALL,
+    after_help = help_texts::AFTER_ALL
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -76,214 +52,64 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show what is in files: meshes, skins, clips, and problems.
-    #[command(after_help = "\
-Examples:
-  dermis info fox.glb walk.npz
-  dermis info fox.glb --bones
-
-With --bones, a hinge is a joint that turns about one axis in all clips, such as 'hinge z, 0° to 132°': z is the \
-bone's own axis, and angles are counted from the pose in which the mesh was bound. A ball turns about several: \
-how far about each is said, from one end to the other. `dermis stats` says more about joints.")]
+    #[command(after_help = help_texts::INFO)]
     Info(InfoArgs),
     /// Convert files to another format; a sequence of meshes becomes a sequence, or one GLB with morph targets.
-    #[command(after_help = "\
-Examples:
-  dermis convert 'poses/*.obj' poses.npz
-  dermis convert sim.pc2 --mesh shirt.obj shirt.glb
-  dermis convert fox.glb --clip Run frames/run_####.obj
-  dermis convert fox.glb -o - --format obj | wc -l")]
+    #[command(after_help = help_texts::CONVERT)]
     Convert(ConvertArgs),
     /// Fit a skin to example meshes, and measure it, also on examples that it has not seen.
-    #[command(after_help = concat!("\
-Examples:
-  dermis fit examples.npz -o skin.glb --report report.html
-  dermis fit sim.pc2 --mesh body.obj --skeleton rig.glb --clip Walk -o skin.glb
-  dermis fit hero.glb --max-influences 2 -o hero_lean.glb --max-error 1.5
-  dermis fit examples.npz --method animation-space --delta 0.005 -o skin.glb
-  dermis fit examples.npz --method auto --max-bytes-per-vertex 40 -o skin.glb
-  dermis fit examples.npz --method auto --target dermis -o skin.glb
-  dermis fit train.npz --test test.npz --hold-out none -o skin.glb --csv
-
-Where the poses of the examples come from:
-  the .npz file itself; a clip of the file given with --skeleton; or bones found
-  from the meshes with --bones. A single skinned glTF file is played: the
-  examples are what its clips show.
-
-The skin keeps every clip of the rig. Poses that no clip has become one: `examples`, a motion, when something \
-says how fast the meshes follow each other (--fps, the file, a point cache) or neighbours are much more alike than \
-others; else `poses`, each held for a second.
-", words_of_errors!()))]
+    #[command(after_help = help_texts::FIT)]
     Fit(Box<FitArgs>),
     /// Fit every method to the same examples, and show their errors, sizes and speeds side by side.
-    #[command(after_help = concat!("\
-Examples:
-  dermis compare examples.npz --report compare.html
-  dermis compare sim.pc2 --mesh body.obj --skeleton rig.glb --hold-out one
-  dermis compare hero.glb --methods lbs,dual-quaternion --save skins
-  dermis compare train.npz --test test.npz --csv
-  dermis compare large.npz --hold-out one --resume rows.json
-  dermis compare cloth.npz --decompose 30 --report compare.html
-
-Takes the same inputs as `dermis fit`. With --decompose, meshes are enough: no skeleton is needed.
-", words_of_errors!()))]
+    #[command(after_help = help_texts::COMPARE)]
     Compare(CompareArgs),
     /// Find bones, weights and a clip for a mesh animation: cloth, muscles, a captured performance.
-    #[command(after_help = concat!("\
-Examples:
-  dermis decompose cloth.pc2 --mesh cloth.obj --bones 30 -o cloth.glb
-  dermis decompose 'frames/*.obj' --target-error 1.5 -o skin.glb --report r.html
-  dermis decompose walk.npz run.npz --bones 24 --rigid --hierarchy -o skin.glb
-  dermis decompose sim.npz --keep rig.glb --bones 6 -o helped.glb
-  dermis decompose sim.npz --keep rig.glb --weights-only -o reweighted.glb
-
-The result is a plain skinned file with the animation as its clip.
-
-Several inputs become several clips of one mesh, with one set of weights. Files of a single mesh \
-(.obj, .ply) are the frames of one clip. A skinned or morphed glTF file is played: its clips are the \
-animation.
-
-Bones may stretch and shear, unless --rigid is given. A bone that shears is written as two nested \
-nodes, which every player shows.
-", words_of_errors!()))]
+    #[command(after_help = help_texts::DECOMPOSE)]
     Decompose(DecomposeArgs),
     /// Find a skeleton for meshes that have none, and its pose in every mesh.
-    #[command(after_help = "\
-Examples:
-  dermis rig 'poses/*.obj' --bones 24 -o rigged.npz
-  dermis rig sim.npz --skeleton guess.glb -o rigged.glb
-
-The result has a skeleton, its pose in each mesh, and a first skin. A .glb can be played; an .npz goes \
-into `dermis fit` and `dermis compare`.
-
-With --skeleton, the hierarchy of that file is kept, and its weights say which vertices each bone has. \
-Where its joints stand matters little: they are moved to where they turn in place.")]
+    #[command(after_help = help_texts::RIG)]
     Rig(RigArgs),
     /// Find the poses in which a skin comes closest to given meshes.
-    #[command(after_help = "\
-Examples:
-  dermis pose skin.glb --to target.obj -o posed.glb
-  dermis pose skin.glb --to run.npz --joints turn -o run.glb
-
-The meshes must have the vertices of the skin, in the same order. A .glb that is written holds the skin \
-with the poses as a clip; an .npz holds the meshes with their poses.")]
+    #[command(after_help = help_texts::POSE)]
     Pose(PoseArgs),
     /// Add sculpted shapes to a skin, each in its own pose (pose space deformation).
-    #[command(after_help = "\
-A project, step by step:
-  dermis psd new arm.psd.toml --base arm.glb --control elbow=forearm:hinge:z
-  dermis psd pose arm.psd.toml --pose elbow=90 -o to_sculpt.obj
-  dermis psd add arm.psd.toml --pose elbow=90 --mesh sculpted.obj
-  dermis psd check arm.psd.toml
-  dermis psd fit arm.psd.toml -o arm_sculpted.glb")]
+    #[command(after_help = help_texts::PSD)]
     Psd(PsdArgs),
     /// Put clips of other files on a skin, with everything that the skin computes baked in.
-    #[command(after_help = "\
-Examples:
-  dermis bake-clips skin.glb --clips mocap.glb -o played.glb
-  dermis bake-clips skin.glb --clips walk.glb run.glb --replace -o played.glb
-
-Joints, and the sliders of morph targets, are matched by name; what does not match is said. Keys are local \
-transforms, as glTF has them, and are taken as they are. Bones and shapes that a skin computes from its joints \
-(pseudo-bones, proxy bones, pose space deformation) get keys in the new clips, so that stock players show them; \
-the exact model stays in the file.")]
+    #[command(after_help = help_texts::BAKE_CLIPS)]
     BakeClips(BakeClipsArgs),
     /// Write the meshes that a skin shows, in the poses of a clip or in poses given by hand.
-    #[command(after_help = "\
-Examples:
-  dermis eval skin.glb --clip Run --fps 30 -o frames.npz
-  dermis eval skin.glb --pose 'forearm.rz=90, hand.rx=45' -o posed.obj
-  dermis eval face.glb --pose rest --pose 'smile=0.5' -o face.pc2
-  dermis eval skin.glb --poses test.npz -o shown.npz
-
-A pose lists what differs from the default pose: BONE.rx, .ry, .rz turn a bone about its own axes, in \
-degrees; .tx, .ty, .tz move it, along its parent's axes; .s scales it; NAME=VALUE sets a morph target.")]
+    #[command(after_help = help_texts::EVAL)]
     Eval(EvalArgs),
     /// Measure meshes against others in vertex correspondence, whoever made them: score a method of your own.
-    #[command(after_help = concat!("\
-Examples:
-  dermis measure truth.npz mine.npz
-  dermis measure 'truth/*.obj' 'mine/*.obj' --per-frame --csv
-  dermis measure test.npz skin.glb --per-vertex --json
-  dermis measure sim.pc2 mine.pc2 --mesh body.obj --surface --max-error 1.5
-
-Frames are matched by order, vertices by number. --scale, --input-up and --reorder are about MINE.
-", words_of_errors!()))]
+    #[command(after_help = help_texts::MEASURE)]
     Measure(MeasureArgs),
     /// Measure how far each joint turns, moves and stretches, in clips or within limits.
-    #[command(after_help = "\
-Examples:
-  dermis stats fox.glb
-  dermis stats fox.glb --clip Run --clip Walk -o fox_stats.glb
-  dermis stats hero.glb --limits limits.toml -o hero_limits.glb
-  dermis stats hero.glb --limits arms.toml --clip Run -o hero_run.glb
-  dermis stats hero.glb --uniform --json
-
-Joints that the limits file names take every pose within their limits, all equally likely. The line \
-'others' of that file says what the rest do: \"seen\", as in the clips (so, too, with --clip); \"free\", \
-turn every way; \"fixed\", not move at all.
-
-`dermis bounds` uses these statistics when they are in the file (-o): see docs/guide/bounds.md.")]
+    #[command(after_help = help_texts::STATS)]
     Stats(StatsArgs),
     /// Find spheres that a skin never leaves, in every pose that its joints allow and in its clips.
-    #[command(after_help = "\
-Examples:
-  dermis bounds hero.glb
-  dermis bounds hero.glb --limits limits.toml -o hero_bounds.glb
-  dermis bounds hero.glb --frustum 10,2,5:0,1,0 --fov 50 --crowd 40x25:2.5")]
+    #[command(after_help = help_texts::BOUNDS)]
     Bounds(BoundsArgs),
     /// Scale, turn and move a whole model, with its clips, statistics and bounds.
-    #[command(after_help = "\
-Examples:
-  dermis transform hero.glb --scale 0.01 -o hero_m.glb
-  dermis transform hero.glb --rotate x=-90 --translate 0,0,1 -o hero_up.glb
-
-The model is scaled about the origin, then turned about it, then moved.")]
+    #[command(after_help = help_texts::TRANSFORM)]
     Transform(TransformArgs),
     /// Subdivide a skin, a mesh or a sequence: a smoother surface that moves exactly as subdividing each frame would.
-    #[command(after_help = "\
-Examples:
-  dermis subdivide hero.glb --levels 2 -o hero_smooth.glb
-  dermis subdivide robot.glb --scheme catmull-clark --crease-angle 60 -o cc.glb
-  dermis subdivide fox.glb --crease-angle 80 --crease-sharpness 1.5 -o fox2.glb
-
-Each new point is moved by the bones of all points that it is made of, so there are more influences \
-per vertex than before: see docs/guide/subdivide.md.")]
+    #[command(after_help = help_texts::SUBDIVIDE)]
     Subdivide(SubdivideArgs),
+    /// Make coarser levels of a skinned character, for when it is far away, that are good in every pose of its clips.
+    #[command(after_help = help_texts::LOD)]
+    Lod(LodArgs),
     /// Time the evaluation of a skin on this machine.
-    #[command(after_help = "\
-Examples:
-  dermis bench skin.glb
-  dermis bench skin.glb --against lbs.glb --threads 1
-  dermis bench skin.glb --json
-
-Times are the best of several runs. The memory traffic is compared with how fast this machine copies \
-memory, measured in the same run.
-
-For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning \
-that has as many influences on the other bones; --against compares with another skin of the mesh.")]
+    #[command(after_help = help_texts::BENCH)]
     Bench(BenchArgs),
     /// Print the script with which a shell completes commands and flags of dermis.
-    #[command(
-        hide = true,
-        after_help = "\
-Examples:
-  dermis completions bash > ~/.local/share/bash-completion/completions/dermis
-  dermis completions zsh > ~/.zfunc/_dermis     (~/.zfunc in fpath, then compinit)
-  dermis completions fish > ~/.config/fish/completions/dermis.fish
-  dermis completions powershell >> $PROFILE"
-    )]
+    #[command(hide = true, after_help = help_texts::COMPLETIONS)]
     Completions(CompletionsArgs),
     /// Write the man pages, one for each command; without a folder, print the first.
-    #[command(
-        hide = true,
-        after_help = "\
-Examples:
-  dermis man ~/.local/share/man/man1
-  dermis man | man -l -"
-    )]
+    #[command(hide = true, after_help = help_texts::MAN)]
     Man(ManArgs),
     /// See a human arm before and after: painted weights, every method fitted to it, and the best of them in motion.
-    #[command(after_help = "Example:\n  dermis demo my_demo")]
+    #[command(after_help = help_texts::DEMO)]
     Demo(DemoArgs),
 }
 
@@ -329,6 +155,8 @@ pub(crate) struct InfoArgs {
     #[arg(long)]
     pub(crate) bones: bool,
     #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    #[command(flatten)]
     pub(crate) print: OutputArgs,
 }
 
@@ -359,6 +187,8 @@ pub(crate) struct ConvertArgs {
     /// When a file has both frames and a skin: write the frames as morph targets, not the skin.
     #[arg(long)]
     pub(crate) frames: bool,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
     /// How .ply files are stored.
     #[arg(long, value_enum, default_value_t = Ply::Binary)]
     pub(crate) ply: Ply,
@@ -490,102 +320,6 @@ pub(crate) struct CompareArgs {
     pub(crate) surface: bool,
     #[command(flatten)]
     pub(crate) print: OutputArgs,
-}
-
-/// Arguments of `dermis decompose`.
-#[derive(Debug, Args)]
-pub(crate) struct DecomposeArgs {
-    /// A sequence; several sequences of one mesh; a folder of meshes; or a pattern such as 'poses/*.obj' or
-    /// 'frame_####.obj'.
-    #[arg(required = true, value_name = "IN")]
-    pub(crate) inputs: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) sequence: SequenceArgs,
-    /// The skin to write, .glb or .gltf.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// How many bones to find; with --keep, how many helper bones to add.
-    #[arg(long, value_name = "N", value_parser = parse_positive, conflicts_with = "target_error")]
-    pub(crate) bones: Option<usize>,
-    /// Find as few bones as reach this error (E_RMS); if --max-bones do not, the exit code is 1.
-    #[arg(long, value_name = "E_RMS")]
-    pub(crate) target_error: Option<f64>,
-    /// Most bones that --target-error may use; 256 unless given.
-    #[arg(long, value_name = "N", value_parser = parse_positive)]
-    pub(crate) max_bones: Option<usize>,
-    /// Bones may also stretch and shear (any affine matrix): the closest fit, and the default.
-    #[arg(long, conflicts_with_all = ["rigid", "hierarchy"])]
-    pub(crate) affine: bool,
-    /// Bones only turn and move.
-    #[arg(long)]
-    pub(crate) rigid: bool,
-    /// Bones hang together in joints that turn in place, with constant lengths; they are rigid.
-    #[arg(long)]
-    pub(crate) hierarchy: bool,
-    /// Most bones that may move one vertex.
-    #[arg(long, value_name = "K", default_value_t = 4, value_parser = parse_positive)]
-    pub(crate) max_influences: usize,
-    /// How much time to take.
-    #[arg(long, value_enum, default_value_t = QualityArg::Default)]
-    pub(crate) quality: QualityArg,
-    /// Rounds of solving, each for bones, weights and rest positions in turn; by --quality unless given.
-    #[arg(long, value_name = "N", value_parser = parse_positive)]
-    pub(crate) rounds: Option<usize>,
-    /// How many starting points are tried; by --quality unless given.
-    #[arg(long, value_name = "N", value_parser = parse_positive)]
-    pub(crate) starts: Option<usize>,
-    /// Keep the rest mesh as it is, instead of fitting it too.
-    #[arg(long)]
-    pub(crate) fixed_rest: bool,
-    /// Make the weights of neighbouring vertices alike: 0 not at all, 1 clearly.
-    #[arg(long, value_name = "S", default_value_t = 0.0)]
-    pub(crate) smooth: f64,
-    /// A rig to keep: its bones, in the poses of its clip, and its rest mesh stay as they are.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) keep: Option<PathBuf>,
-    /// The clip of --keep that belongs to the meshes, when it has several.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) clip: Option<String>,
-    /// Vertices that keep the rig's weights: none; fit:E for those where the rig's error is an E_RMS of at
-    /// most E; or a text file of vertex numbers.
-    #[arg(long, value_name = "WHICH")]
-    pub(crate) lock: Option<String>,
-    /// Fit only weights, for the bones of --keep in their poses.
-    #[arg(long, conflicts_with = "transforms_only")]
-    pub(crate) weights_only: bool,
-    /// Fit only the motion of the bones, for the weights of --keep.
-    #[arg(long)]
-    pub(crate) transforms_only: bool,
-    /// On Ctrl-C, write the best so far instead of nothing.
-    #[arg(long)]
-    pub(crate) checkpoint: bool,
-    /// How much error keys may be left out for, as a share of the fit's own E_RMS: with 0.1 vertices move by at
-    /// most a tenth of it (root mean square, in every frame and for every bone). 0 keeps every key. An E_RMS below
-    /// 0.01 counts as 0.01.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
-    pub(crate) key_tolerance: f64,
-    /// Frames per second of the meshes.
-    #[arg(long, value_name = "FPS", value_parser = parse_fps)]
-    pub(crate) fps: Option<f64>,
-    /// Write a report with pictures: one self-contained HTML file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// Which axis points up in the report's pictures.
-    #[arg(long, value_enum, default_value_t = Up::Y)]
-    pub(crate) up: Up,
-    #[command(flatten)]
-    pub(crate) print: OutputArgs,
-}
-
-/// How much time a decomposition takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum QualityArg {
-    /// One start and a few rounds: a preview.
-    Fast,
-    /// Several starts, and rounds while each still helps much.
-    Default,
-    /// Many starts and many rounds: about a tenth less error, and several times the time.
-    Best,
 }
 
 /// Arguments of `dermis rig`.
@@ -723,6 +457,8 @@ pub(crate) struct EvalArgs {
     #[arg(long)]
     pub(crate) drawn: bool,
     #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    #[command(flatten)]
     pub(crate) up: UpArgs,
 }
 
@@ -736,6 +472,8 @@ pub(crate) struct BenchArgs {
     /// positions and normals, are timed in turn.
     #[arg(long, value_name = "OTHER", requires = "skin")]
     pub(crate) against: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) print: OutputArgs,
 }

@@ -6,10 +6,15 @@
 mod args;
 mod cmd;
 mod common_args;
+mod decompose_args;
 mod examples;
+mod help_texts;
 mod hints;
 mod influences;
 mod input_args;
+mod length;
+mod level_args;
+mod lod_args;
 mod matching;
 mod measure_args;
 mod memory;
@@ -91,6 +96,7 @@ fn main() -> ExitCode {
         Command::Stats(args) => cmd::stats::run(args, &talk),
         Command::Bounds(args) => cmd::bounds::run(args, &talk),
         Command::Transform(args) => cmd::transform::run(args, &talk),
+        Command::Lod(args) => cmd::lod::run(args, &talk),
         Command::Subdivide(args) => cmd::subdivide::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Completions(args) => cmd::shell::completions(args),

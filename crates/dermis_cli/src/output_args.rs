@@ -40,8 +40,17 @@ impl Command {
             Self::Stats(args) => args.print,
             Self::Bounds(args) => args.print,
             Self::Subdivide(args) => args.print,
+            Self::Lod(args) => args.print,
             Self::Bench(args) => args.print,
-            _ => OutputArgs::default(),
+            // Named one by one, so that a new command is not forgotten here: its JSON would lack what it comes from.
+            Self::Convert(_)
+            | Self::Psd(_)
+            | Self::BakeClips(_)
+            | Self::Eval(_)
+            | Self::Transform(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Demo(_) => OutputArgs::default(),
         }
     }
 }

@@ -4,39 +4,29 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dermis_io::{Document, Format, WriteOptions};
 
 /// What may be said about standard output as an output.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct StreamArgs {
     /// The format of standard output, which -o - writes to. Files have the format that their ending says.
-    #[arg(long, value_name = "FORMAT", value_enum)]
-    format: Option<StreamFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = stream_format())]
+    format: Option<Format>,
 }
 
-/// Formats that are one file, and so can be sent through a pipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StreamFormat {
-    Glb,
-    Obj,
-    Ply,
-    Npz,
-    Pc2,
-    Mdd,
+/// Takes the extension of a format that is one file, and so can be sent through a pipe.
+fn stream_format() -> impl TypedValueParser<Value = Format> {
+    let is_one_file = |format: &Format| format.is_written() && !format.needs_files_beside();
+    let formats = Format::ALL.into_iter().filter(is_one_file);
+    let extensions = PossibleValuesParser::new(formats.map(Format::extension));
+    extensions.try_map(|extension| Format::of(&stream_name(&extension)))
 }
 
-impl From<StreamFormat> for Format {
-    fn from(format: StreamFormat) -> Self {
-        match format {
-            StreamFormat::Glb => Self::Glb,
-            StreamFormat::Obj => Self::Obj,
-            StreamFormat::Ply => Self::Ply,
-            StreamFormat::Npz => Self::Npz,
-            StreamFormat::Pc2 => Self::Pc2,
-            StreamFormat::Mdd => Self::Mdd,
-        }
-    }
+/// What messages call standard output in a format.
+fn stream_name(extension: &str) -> PathBuf {
+    PathBuf::from(format!("stdout.{extension}"))
 }
 
 /// Where the one result of a command goes.
@@ -65,12 +55,11 @@ impl OutputFile {
                 "-o -: standard output has no ending that says its format: add --format, such as --format glb"
             ),
             (true, Some(format)) => {
-                let format = Format::from(format);
-                if format != Format::Obj {
+                if !format.is_text() {
                     refuse_terminal()?;
                 }
                 Ok(Self {
-                    path: PathBuf::from(format!("stdout.{}", format.extension())),
+                    path: stream_name(format.extension()),
                     format,
                     is_stdout: true,
                 })

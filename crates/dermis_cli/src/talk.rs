@@ -18,7 +18,7 @@ use dermis::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::common_args::Common;
-use crate::hints;
+use crate::{hints, report};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -128,9 +128,15 @@ impl Talk {
         }
     }
 
-    /// The one place that writes to stderr. Colours are dropped where nobody wants them.
+    /// The one place that writes to stderr. Colours are dropped where nobody wants them; lines are broken on terminals
+    /// alone, because programs and logs look for whole sentences.
     fn say(&self, text: &str) {
         self.clear();
+        let broken = report::terminal_width(&std::io::stderr()).map(|page| {
+            let lines = text.lines().map(|line| report::wrap(line, page, 2));
+            lines.collect::<Vec<String>>().join("\n")
+        });
+        let text = broken.as_deref().unwrap_or(text);
         let (style, kind) = match text {
             _ if text.starts_with("error:") => (ERROR, "error:"),
             _ if text.starts_with("warning:") => (WARNING, "warning:"),

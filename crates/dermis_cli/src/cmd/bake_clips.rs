@@ -53,6 +53,7 @@ pub(crate) fn run(args: &BakeClipsArgs, talk: &Talk) -> anyhow::Result<Outcome> 
             "note: the spheres of the file held its old clips only and are left out; dermis bounds makes new ones",
         );
     }
+    legal::forget_guarantees(&mut document, talk);
     let files = output.write(&document, &WriteOptions::default())?;
     let quoted: Vec<String> = added.iter().map(|name| format!("'{name}'")).collect();
     talk.remark(format!(

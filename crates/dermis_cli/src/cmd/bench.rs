@@ -17,6 +17,7 @@ use super::bench_frame::{self, WholeFrame};
 use super::skin_of;
 use crate::Outcome;
 use crate::args::BenchArgs;
+use crate::level_args::LevelArgs;
 use crate::report::{self, Block, Column, Format, Level, Report, Row, Table};
 use crate::talk::Talk;
 
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let Some(path) = &args.skin else {
         bail!("which skin? `dermis bench` times that of a file, such as skin.glb");
     };
-    let subject = read_subject(path, talk)?;
+    let subject = read_subject(path, args.level, talk)?;
     let Subject { mesh, skin, pose } = &subject;
     if skin.vertex_count() == 0 {
         bail!("{}: there are no vertices to time", path.display());
@@ -85,7 +86,8 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     // Before anything is timed: a file that does not fit should not be heard of a minute later.
     let other = match &args.against {
         Some(path) => {
-            let other = read_subject(path, talk)?;
+            // Its mesh has to be that of the level: a file of its own has it as level 0.
+            let other = read_subject(path, LevelArgs::default(), talk)?;
             bench_against::check(&subject, &other, path)?;
             Some((path, other))
         }
@@ -138,8 +140,8 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 }
 
 /// A file's skin, in the middle of its first clip.
-fn read_subject(path: &Path, talk: &Talk) -> anyhow::Result<Subject> {
-    let document = dermis_io::read(path)?;
+fn read_subject(path: &Path, level: LevelArgs, talk: &Talk) -> anyhow::Result<Subject> {
+    let document = level.taken_from(dermis_io::read(path)?)?;
     talk.remark_notes(&document);
     let skin = skin_of(&document)?.clone();
     let pose = match (&document.clips[..], &document.frame_poses[..]) {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use dermis::document::clip_of;
-use dermis_io::{Document, Frame, FrameStorage, PlyEncoding, WriteOptions};
+use dermis_io::{Content, Document, Frame, FrameStorage, PlyEncoding, WriteOptions};
 
 use super::{check_faces, choose_clip, motion_rate};
 use crate::Outcome;
@@ -12,7 +12,7 @@ use crate::input_args::MatchArgs;
 use crate::matching::read_inputs;
 use crate::output_file::OutputFile;
 use crate::overwrite;
-use crate::talk::Talk;
+use crate::talk::{Talk, plural};
 
 pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let (output, inputs) = match (&args.output, args.paths.split_last()) {
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         inputs.iter().chain(args.sequence.files()),
         talk,
     )?;
-    let mut document = read_inputs(inputs, &args.sequence, talk)?;
+    let document = read_inputs(inputs, &args.sequence, talk)?;
+    let mut document = args.level.taken_from(document)?;
     check_faces(&document, output.path())?;
     document.frames_per_second = args.fps.or(document.frames_per_second);
     let is_skin_or_frames = format.frames() == FrameStorage::MorphTargets;
@@ -41,8 +42,15 @@ pub(crate) fn run(args: &ConvertArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     } else if args.clip.is_some() || (document.frames.is_empty() && !document.clips.is_empty()) {
         bake_clip(&mut document, args.clip.as_deref(), args.fps, talk)?;
         if is_skin_or_frames {
-            keep_frames_only(&mut document);
+            keep_frames_only(&mut document, talk);
         }
+    }
+    if !document.levels.is_empty() && !format.holds(Content::Clips) {
+        leave_levels(
+            &mut document,
+            &format!(".{} files cannot hold", format.extension()),
+            talk,
+        );
     }
     talk.check_stopped()?;
     let options = WriteOptions {
@@ -70,7 +78,7 @@ fn choose_skin_or_frames(
                 document.path.display()
             );
         }
-        keep_frames_only(document);
+        keep_frames_only(document, talk);
     } else if let Some(skin) = &document.skin
         && !document.frames.is_empty()
     {
@@ -94,9 +102,22 @@ fn choose_skin_or_frames(
     Ok(())
 }
 
-fn keep_frames_only(document: &mut Document) {
+fn keep_frames_only(document: &mut Document, talk: &Talk) {
     document.skin = None;
     document.clips.clear();
+    document.progressive = None;
+    // Frames are those of the full character, and nothing would move its levels.
+    if !document.levels.is_empty() {
+        leave_levels(document, "frames do not move", talk);
+    }
+}
+
+fn leave_levels(document: &mut Document, why: &str, talk: &Talk) {
+    talk.remark(format!(
+        "note: {why} the other {}: left out; --level takes one of them instead of the full character",
+        plural(document.levels.len(), "level")
+    ));
+    document.levels.clear();
 }
 
 /// Replaces the frames by those of a clip.

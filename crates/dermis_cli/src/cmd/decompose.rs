@@ -18,7 +18,7 @@ use dermis_io::{Document, MotionOptions, Transaction, WriteOptions, read_animati
 use super::decompose_keep::onto_rig;
 use super::{SKIN_FILE, output_format};
 use crate::Outcome;
-use crate::args::{DecomposeArgs, QualityArg};
+use crate::decompose_args::{DecomposeArgs, QualityArg};
 use crate::hints::Explained;
 use crate::overwrite;
 use crate::report;

@@ -8,7 +8,7 @@ use dermis::fit::{DecomposeOptions, KnownRig, LockedWeights, decompose_onto};
 use dermis_io::read_vertex_list;
 
 use super::decompose::{Solved, motion_names};
-use crate::args::DecomposeArgs;
+use crate::decompose_args::DecomposeArgs;
 use crate::hints::Explained;
 use crate::matching::read_beside;
 use crate::talk::Talk;

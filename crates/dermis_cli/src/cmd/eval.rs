@@ -22,6 +22,7 @@ pub(crate) fn run(args: &EvalArgs, talk: &Talk) -> anyhow::Result<Outcome> {
     let output = OutputFile::new(&args.output, args.stream)?;
     overwrite::check(output.file(), [&args.skin], talk)?;
     let document = read_upright(&args.skin, &args.up, talk)?;
+    let document = args.level.taken_from(document)?;
     check_faces(&document, output.path())?;
     let skin = skin_of(&document)?;
     let source = args.poses.as_deref().map(dermis_io::read_poses);

@@ -4,12 +4,14 @@ use std::io::Write;
 
 use anyhow::Context;
 use dermis::Skin;
+use dermis::lod::Progressive;
 use dermis::measure::Measures;
 use dermis::mesh::Topology;
 use dermis_io::{Document, SkinRecord};
 use serde::Serialize;
 
 use super::info_bones::{BoneInfo, print_bones};
+use super::info_levels::LevelInfo;
 use crate::Outcome;
 use crate::args::InfoArgs;
 use crate::report::{self, Report};
@@ -39,6 +41,11 @@ struct Info {
     bone_list: Option<Vec<BoneInfo>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     influences: Option<Influences>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<LevelInfo>,
+    /// Steps of the simplification, with `lod --progressive`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<usize>,
     morph_targets: Vec<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     drivers: Vec<DriverInfo>,
@@ -98,6 +105,7 @@ pub(crate) fn run(args: &InfoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
             true => dermis_io::read_points(file)?,
             false => dermis_io::read(file)?,
         };
+        let document = args.level.taken_from(document)?;
         let mut info = describe(&document);
         if args.bones {
             let bones = document.bone_summaries();
@@ -173,6 +181,8 @@ fn describe(document: &Document) -> Info {
         bones: bones.map_or(0, dermis::Skeleton::bone_count),
         bone_list: None,
         influences: document.skin.as_ref().map(influences),
+        levels: LevelInfo::all_of(document),
+        steps: (document.progressive.as_ref()).map(Progressive::step_count),
         morph_targets: document.facts.morph_targets_of_mesh.clone(),
         drivers: (document
             .skin
@@ -302,6 +312,16 @@ fn print_table(out: &mut impl Write, info: &Info) -> std::io::Result<()> {
                 influences.mean, influences.max
             ),
         )?;
+    }
+    for (number, level) in info.levels.iter().enumerate() {
+        row(&format!("level {}", number + 1), level.text())?;
+    }
+    if let Some(steps) = info.steps {
+        let text = format!(
+            "{}, each of them a level: --steps takes one",
+            plural(steps, "step")
+        );
+        row("progressive", text)?;
     }
     if !info.morph_targets.is_empty() {
         let counts: Vec<String> = info.morph_targets.iter().map(usize::to_string).collect();

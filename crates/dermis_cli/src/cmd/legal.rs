@@ -27,6 +27,18 @@ pub(super) fn write(document: &Document, output: &Path, talk: &Talk) -> anyhow::
     Ok(())
 }
 
+/// Forgets the guaranteed errors of levels when other poses than before are legal or shown, and says so.
+pub(super) fn forget_guarantees(document: &mut Document, talk: &Talk) {
+    let guarantees = (document.levels.iter_mut()).map(|level| &mut level.record.guaranteed_error);
+    let forgotten = guarantees.filter_map(Option::take).count();
+    if forgotten > 0 {
+        talk.remark(
+            "note: the guaranteed errors of the levels held for the poses of the old file only and are left out; dermis \
+             lod makes levels with new ones",
+        );
+    }
+}
+
 /// Turns the poses of frames into a clip, for files that have a skin and no frames beside it.
 pub(super) fn frames_to_clip(document: &mut Document, talk: &Talk) -> anyhow::Result<()> {
     let rate = match document.frame_poses.is_empty() {

@@ -136,6 +136,7 @@ fn posed_document(
     if let Some(record) = &mut result.record {
         record.bounds = None;
     }
+    super::legal::forget_guarantees(&mut result, talk);
     if Format::of(output)?.holds(Content::FramePoses) {
         result.frames = targets.to_vec();
         result.frame_poses = poses;

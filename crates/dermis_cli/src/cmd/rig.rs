@@ -83,6 +83,8 @@ fn rigged_document(
         skeleton: None,
         fallback: None,
         record: None,
+        // They follow the bones of that skin, too.
+        levels: Vec::new(),
         ..document.clone()
     };
     if format.holds(Content::FramePoses) {

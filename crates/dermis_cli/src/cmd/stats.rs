@@ -61,6 +61,7 @@ pub(crate) fn run(args: &StatsArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         }
         record.joints = known.joints.into_iter().map(|j| j.statistics).collect();
         record.limits = known.limits;
+        legal::forget_guarantees(&mut document, talk);
         legal::write(&document, output, talk)?;
         talk.remark_written(&[output]);
     }

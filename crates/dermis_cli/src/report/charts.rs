@@ -77,7 +77,7 @@ pub(super) fn round_chart(fitted: &FitReport) -> Chart {
 }
 
 /// A chart that leaves room for another beside it.
-fn half(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
+pub(super) fn half(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
     Chart {
         title: title.to_owned(),
         x,
@@ -162,21 +162,26 @@ pub(super) fn proxy_charts(set: &ExampleSet, comparison: &Comparison) -> Option<
 /// An axis of errors, given those of the whole: logarithmic where they are far apart, down to a third of the lowest,
 /// and never to what is only rounding.
 pub(super) fn error_axis(errors: impl Iterator<Item = f64>) -> Axis {
+    axis_down_to(ROUNDING, "E_RMS", errors)
+}
+
+/// An axis of errors, logarithmic where they are far apart, and never down to what is below `rounding`.
+pub(super) fn axis_down_to(rounding: f64, label: &str, errors: impl Iterator<Item = f64>) -> Axis {
     let (low, high) = errors.fold((f64::INFINITY, 0.0_f64), |(low, high), error| {
         (low.min(error), high.max(error))
     });
-    let low = low.max(ROUNDING);
+    let low = low.max(rounding);
     match high > FAR_APART * low {
         true => {
-            let floor = 10f64.powf((low / 3.0).log10().floor()).max(ROUNDING);
-            Axis::log10("E_RMS (logarithmic)").with_floor(floor)
+            let floor = 10f64.powf((low / 3.0).log10().floor()).max(rounding);
+            Axis::log10(format!("{label} (logarithmic)")).with_floor(floor)
         }
-        false => Axis::linear("E_RMS").from_zero(),
+        false => Axis::linear(label).from_zero(),
     }
 }
 
 /// An axis of costs: logarithmic where they are far apart.
-fn cost_axis(label: &str, costs: impl Iterator<Item = f64>) -> Axis {
+pub(super) fn cost_axis(label: &str, costs: impl Iterator<Item = f64>) -> Axis {
     let (low, high) = costs.fold((f64::INFINITY, 0.0_f64), |(low, high), cost| {
         (low.min(cost), high.max(cost))
     });

@@ -5,12 +5,13 @@ use dermis::compare::{Compared, Comparison, ComparisonRow, Playback, RowSummary,
 use serde_json::{Map, Value, json};
 
 use super::charts::{cost_charts, example_chart, proxy_charts};
+use super::damage::{DamageOfFit, damage_remarks};
 use super::fit::{GLOSSARY, engine_data, method_data, tests_data};
 use super::gallery::{Gallery, PoseShown};
 use super::model::{Block, Column, Figure, Format, Level, Part, Report, Row, Table, subject};
 use super::pictures::{Shot, Shown, choose_by, skin_for, telling};
 use super::proxies;
-use super::remarks::{damage_data, damage_remarks, rig_remarks};
+use super::remarks::rig_remarks;
 use crate::args::Up;
 use crate::talk::Talk;
 
@@ -36,11 +37,11 @@ pub(crate) fn report_of_rows(set: &ExampleSet, rows: Vec<Value>, command: String
         blocks.push(Block::Table(surface(&rows)));
     }
     let mut sentences = advice.clone();
-    let damage = rows
-        .iter()
-        .filter_map(|row| row["damageRemarks"].as_array());
-    let damage = damage.flatten().filter_map(Value::as_str);
-    sentences.extend(damage.map(str::to_owned));
+    let damage = rows.iter().filter_map(|row| {
+        let damage = serde_json::from_value(row["damage"].clone()).ok()?;
+        Some((row["label"].as_str()?, damage))
+    });
+    sentences.extend(damage_remarks(set, &damage.collect::<Vec<_>>()));
     sentences.extend(remarks(&rows));
     blocks.push(Block::Remarks(sentences));
     let mut glossary = GLOSSARY.to_vec();
@@ -172,6 +173,7 @@ fn numbers(rows: &[Value]) -> Table {
     };
     let (share, degrees) = (Format::Share, Format::Degrees);
     let engine = format!("/stockEngines{tested}");
+    let damage = format!("/damage{tested}");
     // A person decides by poses that the fit has not seen, where there are some.
     let [of_seen, of_unseen] = match is_held_out {
         true => [Level::Wide, Level::Always],
@@ -196,6 +198,14 @@ fn numbers(rows: &[Value]) -> Table {
             "/maxNormalAngleDeg",
             ["normal", "largest"],
             degrees(1),
+        )
+        .at(Level::Wide),
+        column(&damage, "/tornEdges", ["torn", "edges"], Format::Count).at(Level::Wide),
+        column(
+            &damage,
+            "/foldedTriangles",
+            ["folded", "triangles"],
+            Format::Count,
         )
         .at(Level::Wide),
         column(
@@ -353,8 +363,7 @@ pub(crate) fn row_data(set: &ExampleSet, row: &ComparisonRow) -> Value {
         "playback": compared.map(|c| c.playback),
         "stockEngines": compared.map(|c| engine_data(&c.engine)),
         "rig": compared.map(|c| &c.report.rig),
-        "damage": compared.map(|c| damage_data(&c.report)),
-        "damageRemarks": compared.map(|c| damage_remarks(&row.label, &c.report)),
+        "damage": compared.map(|c| DamageOfFit::of(&c.report)),
         "remarks": remarks,
         "summary": row.summary(),
     })

@@ -7,13 +7,14 @@ use dermis::fit::{
 use serde_json::{Map, Value, json};
 
 use super::charts::{example_chart, round_chart};
+use super::damage::{DamageOfFit, damage_remarks};
 use super::gallery::{Gallery, PoseShown};
 use super::model::{
     Block, Column, Figure, Format, Level, Part, Report, Row, Table, short, subject,
 };
 use super::pictures::{Shot, choose_examples, skin_for};
 use super::proxies;
-use super::remarks::{damage_data, damage_remarks, rig_remarks};
+use super::remarks::rig_remarks;
 use crate::cmd::fit::{Chosen, FitJob};
 use crate::talk::Talk;
 
@@ -263,7 +264,8 @@ fn remarks(job: &FitJob<'_>, fitted: &FitReport) -> Vec<String> {
             keys.join(", ")
         ));
     }
-    remarks.extend(damage_remarks("the skin", fitted));
+    let damage = ("the skin", DamageOfFit::of(fitted));
+    remarks.extend(damage_remarks(&job.prepared.set, &[damage]));
     remarks.extend(proxies::remarks(&job.prepared.set, job.method(), fitted));
     remarks.extend(rig_remarks(fitted));
     if let Chosen::Best(choice) = &job.choice {
@@ -303,7 +305,7 @@ fn data(job: &FitJob<'_>, fitted: &FitReport, engine: &EngineReport) -> Value {
         "cost": fitted.cost,
         "proxies": proxies::summary(&job.prepared.set, job.method(), fitted),
         "rig": fitted.rig,
-        "damage": damage_data(fitted),
+        "damage": DamageOfFit::of(fitted),
         "verdict": fit_verdict(job.method(), fitted, engine),
         "roundErrors": fitted.round_errors,
         "smoothing": fitted.smoothing,

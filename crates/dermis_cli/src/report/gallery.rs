@@ -8,13 +8,13 @@ use dermis_render::{HeatScale, Image, Paint};
 use glam::DVec3;
 
 use super::model::Part;
-use super::pictures::{Shot, View, single};
+use super::pictures::{Shot, View, aspect, single};
 use super::short;
 use crate::args::Up;
 use crate::talk::Talk;
 
 /// Pixels of a square picture's side; others have as many in all.
-const PICTURE_SIZE: f32 = 440.0;
+pub(super) const PICTURE_SIZE: f32 = 440.0;
 
 /// A pose to show.
 pub(super) struct PoseShown<'a> {
@@ -81,11 +81,11 @@ impl Gallery<'_> {
             svg: scale.legend_svg(560, (self.size / 100.0, "model units")),
             note: beyond(&scale, poses),
         }];
-        let aspect = self.aspect(poses);
+        let truths: Vec<Vec<Vec3>> = poses.iter().map(|pose| single(pose.truth)).collect();
+        let aspect = aspect(self.mesh, &truths, self.up);
         let total = poses.iter().map(|pose| 1 + 2 * pose.shots.len()).sum();
         let mut drawn = 0;
-        for pose in poses {
-            let truth = single(pose.truth);
+        for (pose, truth) in poses.iter().zip(truths) {
             let view = View::new(self.mesh, &[&truth], self.up, 0).for_page(PICTURE_SIZE, aspect);
             let mut step = |image: anyhow::Result<Image>| -> anyhow::Result<Image> {
                 drawn += 1;
@@ -170,31 +170,15 @@ impl Gallery<'_> {
         }
         (words, mark)
     }
-
-    /// Width over height of all pictures: as the poses need it, so that little of the paper stays empty.
-    fn aspect(&self, poses: &[PoseShown<'_>]) -> f32 {
-        let (mut width, mut height) = (0.0_f32, 0.0_f32);
-        for pose in poses {
-            let truth = single(pose.truth);
-            let view = View::new(self.mesh, &[&truth], self.up, 0);
-            let places = truth.iter().filter_map(|p| view.place(*p));
-            let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-            for [x, y] in places {
-                low = low.min(Vec3::new(x, y, 0.0));
-                high = high.max(Vec3::new(x, y, 0.0));
-            }
-            width = width.max(high.x - low.x);
-            height = height.max(high.y - low.y);
-        }
-        match width > 0.0 && height > 0.0 {
-            true => (width / height).clamp(0.6, 1.6),
-            false => 1.0,
-        }
-    }
 }
 
 /// Whether a triangle stands between the eye and a vertex (the test of Möller and Trumbore, 1997).
-fn is_hidden(eye: Vec3, vertex: u32, positions: &[Vec3], triangles: &[[u32; 3]]) -> bool {
+pub(super) fn is_hidden(
+    eye: Vec3,
+    vertex: u32,
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+) -> bool {
     let ray = positions[vertex as usize] - eye;
     let is_between = |corners: &[u32; 3]| {
         let [a, b, c] = corners.map(|corner| positions[corner as usize]);

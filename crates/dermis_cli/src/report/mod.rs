@@ -1,17 +1,20 @@
 //! Results as people want them: one model of what there is to tell, and four renderers of it.
 //!
-//! `fit`, `comparison`, `decomposition` and `decompositions` fill the model, each for one kind of result, and so do commands
+//! `fit`, `comparison`, `decomposition`, `decompositions` and `levels` fill the model, each for one kind of result, and so do commands
 //! whose results are never pages; `text`, `json`, `csv` and `html` know nothing about any of them.
 
 mod charts;
 mod comparison;
 mod csv;
+mod damage;
 mod decomposition;
 mod decompositions;
 mod fit;
 mod gallery;
 mod html;
 mod json;
+mod level_pictures;
+mod levels;
 mod model;
 mod names;
 mod pictures;
@@ -32,11 +35,13 @@ pub(crate) use decomposition::{decomposition_figures, decomposition_report};
 pub(crate) use decompositions::{decompositions_figures, decompositions_report};
 pub(crate) use fit::{fit_figures, fit_report, method_data};
 pub(crate) use html::html;
+pub(crate) use level_pictures::levels_figures;
+pub(crate) use levels::levels_report;
 pub(crate) use model::{Block, Column, Format, Level, Report, Row, Table, short};
 pub(crate) use names::NameColumn;
 pub(crate) use pictures::{View, single};
 pub(crate) use proxies::rotational_options;
-pub(crate) use text::{page_width, text, wrap};
+pub(crate) use text::{page_width, terminal_width, text, wrap};
 
 /// Prints a report to standard output.
 pub(crate) fn print(report: &Report, output: OutputArgs) -> anyhow::Result<()> {

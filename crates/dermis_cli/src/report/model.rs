@@ -253,13 +253,16 @@ impl Column {
     }
 
     /// Whether a page shows it before all columns are asked for: what one decides by. Where the errors of held-out
-    /// examples are known, those of the others can wait; so can means, normals, and what a fit took.
+    /// examples are known, those of the others can wait; so can means, normals, counts of tears and folds (a sentence
+    /// names the worst), and what a fit took.
     pub(super) fn is_shown_first(&self) -> bool {
-        const LATER: [&str; 7] = [
+        const LATER: [&str; 9] = [
             "/positionErrorPercent",
             "/meanDistance",
             "/meanNormalAngleDeg",
             "/maxNormalAngleDeg",
+            "/tornEdges",
+            "/foldedTriangles",
             "/bytesPerFrame",
             "/fitSeconds",
             "/seconds",

@@ -140,12 +140,24 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The same place and light, with other points in the picture, looked at along another direction.
+    pub(super) fn toward(self, points: Vec<Vec3>, direction: Vec3) -> Self {
+        let camera = Camera {
+            eye: self.camera.target - direction,
+            ..self.camera
+        };
+        Self {
+            camera,
+            points,
+            ..self
+        }
+    }
+
     /// The same view for a page: so wide for its height, with as many pixels as a square of this side, and on the page's
     /// own paper.
     pub(super) fn for_page(self, side: f32, aspect: f32) -> Self {
-        let direction = self.camera.target - self.camera.eye;
+        let (direction, up) = (self.direction(), self.up());
         let points = self.points.iter().copied();
-        let up = self.ground.up_axis.up();
         let pixels = [side * aspect.sqrt(), side / aspect.sqrt()].map(|side| side.round() as u32);
         Self {
             camera: Camera::framing(points, direction, up, aspect),
@@ -154,6 +166,16 @@ impl<'a> View<'a> {
             pixels,
             ..self
         }
+    }
+
+    /// Where the camera looks to, not of length 1.
+    pub(super) fn direction(&self) -> Vec3 {
+        self.camera.target - self.camera.eye
+    }
+
+    /// What is up.
+    pub(super) fn up(&self) -> Vec3 {
+        self.ground.up_axis.up()
     }
 
     /// Where the eye is.
@@ -179,6 +201,11 @@ impl<'a> View<'a> {
             Some(paint) => surface.painted(paint),
             None => surface,
         };
+        self.draw_surface(surface)
+    }
+
+    /// A surface that need not be of the mesh.
+    pub(super) fn draw_surface(&self, surface: Surface<'_>) -> anyhow::Result<Image> {
         let scene = Scene {
             surfaces: vec![surface],
             ground: Some(self.ground),
@@ -186,6 +213,26 @@ impl<'a> View<'a> {
         };
         let [width, height] = self.pixels;
         render(&scene, &self.camera, width, height).context("the picture cannot be drawn")
+    }
+}
+
+/// Width over height of pictures that are to be compared: as the shapes need it, so that little of the paper stays empty.
+pub(super) fn aspect(mesh: &TriMesh, shapes: &[Vec<Vec3>], up: Up) -> f32 {
+    let (mut width, mut height) = (0.0_f32, 0.0_f32);
+    for shape in shapes {
+        let view = View::new(mesh, &[shape], up, 0);
+        let places = shape.iter().filter_map(|p| view.place(*p));
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for [x, y] in places {
+            low = low.min(Vec3::new(x, y, 0.0));
+            high = high.max(Vec3::new(x, y, 0.0));
+        }
+        width = width.max(high.x - low.x);
+        height = height.max(high.y - low.y);
+    }
+    match width > 0.0 && height > 0.0 {
+        true => (width / height).clamp(0.6, 1.6),
+        false => 1.0,
     }
 }
 

@@ -1,8 +1,6 @@
 //! What a fit says about examples and bones, in words.
 
 use dermis::fit::{FitReport, RepeatedPose};
-use dermis::measure::Measured;
-use serde_json::{Value, json};
 
 use crate::talk::plural;
 
@@ -62,64 +60,6 @@ pub(super) fn rig_remarks(fitted: &FitReport) -> Vec<String> {
         ));
     }
     remarks
-}
-
-/// Tears and folds in words: those in held-out poses, else those in poses that were fitted to. `who` made them.
-pub(super) fn damage_remarks(who: &str, fitted: &FitReport) -> Vec<String> {
-    let held_out = fitted.held_out.as_ref().map(|h| (&h.measured, "held-out"));
-    let all = [held_out, Some((&fitted.overall, "fitted"))];
-    let mut remarks = Vec::new();
-    let torn = |(measured, kind): (&Measured, &str)| {
-        let damage = &measured.damage;
-        let tear = damage.worst_tear?;
-        Some(format!(
-            "{who} tears the mesh in {} near vertex {} (an edge is {:.0} times as long as in the example); {} in {} {kind} \
-             {}",
-            name(measured, tear.example),
-            tear.vertices[0],
-            tear.times,
-            plural(damage.torn_edges, "torn edge"),
-            damage.torn_examples,
-            if damage.torn_examples == 1 {
-                "pose"
-            } else {
-                "poses"
-            },
-        ))
-    };
-    let folded = |(measured, kind): (&Measured, &str)| {
-        let damage = &measured.damage;
-        let fold = damage.worst_fold?;
-        Some(format!(
-            "{who} folds the mesh in {} near vertex {} ({} turned inside out there); it does so in {} {kind} {}",
-            name(measured, fold.example),
-            fold.vertex,
-            plural(fold.triangles, "triangle"),
-            damage.folded_examples,
-            if damage.folded_examples == 1 {
-                "pose"
-            } else {
-                "poses"
-            },
-        ))
-    };
-    remarks.extend(all.into_iter().flatten().find_map(torn));
-    remarks.extend(all.into_iter().flatten().find_map(folded));
-    remarks
-}
-
-/// Tears and folds as programs read them.
-pub(super) fn damage_data(fitted: &FitReport) -> Value {
-    json!({
-        "overall": fitted.overall.damage,
-        "training": fitted.held_out.as_ref().map(|h| &h.training.damage),
-        "heldOut": fitted.held_out.as_ref().map(|h| &h.measured.damage),
-    })
-}
-
-fn name(measured: &Measured, example: usize) -> String {
-    let known = measured.examples.iter().find(|m| m.index == example);
-    known.map_or(format!("example {example}"), |m| format!("pose {}", m.name))
 }
 
 /// Poses given more than once: those that contradict each other, and those that add nothing.

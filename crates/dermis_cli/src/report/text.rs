@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use anstream::adapter::strip_str;
 use serde_json::Value;
 
 use super::model::{Block, Column, Level, Report, Table};
@@ -29,11 +30,14 @@ pub(super) fn wide_text(report: &Report) -> String {
 
 /// How many letters a line may have: those of the terminal, at most 100.
 pub(crate) fn page_width() -> usize {
-    let is_shown = std::io::stdout().is_terminal();
-    let size = is_shown.then(terminal_size::terminal_size).flatten();
-    size.map_or(PAGE, |(width, _)| {
-        usize::from(width.0).clamp(NARROWEST, PAGE)
-    })
+    terminal_width(&std::io::stdout()).unwrap_or(PAGE)
+}
+
+/// How many letters a line may have on the terminal that a stream goes to, at most 100; `None` when it goes elsewhere.
+pub(crate) fn terminal_width(stream: &impl IsTerminal) -> Option<usize> {
+    let is_shown = stream.is_terminal();
+    let (width, _) = is_shown.then(terminal_size::terminal_size).flatten()?;
+    Some(usize::from(width.0).clamp(NARROWEST, PAGE))
 }
 
 fn laid_out(report: &Report, is_wide: bool, page: usize) -> String {
@@ -61,12 +65,18 @@ fn laid_out(report: &Report, is_wide: bool, page: usize) -> String {
 }
 
 /// The lines of a text that are no longer than a page where its words allow it; all but the first begin with blanks.
+/// Colours take no room.
 pub(crate) fn wrap(text: &str, page: usize, indent: usize) -> String {
+    let letters = |text: &str| {
+        strip_str(text)
+            .map(|part| part.chars().count())
+            .sum::<usize>()
+    };
     let mut lines = vec![String::new()];
     let mut used = 0;
     // Blanks are kept where a line is not broken: the columns of facts are made of them.
     for word in text.split_inclusive(' ') {
-        let length = word.trim_end().chars().count();
+        let length = letters(word.trim_end());
         let is_first = lines.len() == 1;
         let is_empty = lines.last().is_none_or(|line| line.trim().is_empty());
         if used + length > page && !is_empty && !(is_first && used < indent) {
@@ -76,7 +86,7 @@ pub(crate) fn wrap(text: &str, page: usize, indent: usize) -> String {
         if let Some(line) = lines.last_mut() {
             *line += word;
         }
-        used += word.chars().count();
+        used += letters(word);
     }
     let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     lines.join("\n")
@@ -282,5 +292,10 @@ mod tests {
         assert_eq!(long, "a\n  verylongwordindeed\n  b", "words stay whole");
         let fact = wrap("name    one two", 12, 8);
         assert_eq!(fact, "name    one\n        two", "below its beginning");
+        let bold = wrap("\u{1b}[1mone\u{1b}[0m two three", 8, 2);
+        assert_eq!(
+            bold, "\u{1b}[1mone\u{1b}[0m two\n  three",
+            "colours take no room"
+        );
     }
 }

@@ -100,7 +100,7 @@ fn difference(file: &Document, shown: &Shown, drawn: &[DVec3]) -> f64 {
 }
 
 /// Fails unless the validator is content and three.js shows what `dermis eval` says.
-fn assert_plays(clients: &Path, scratch: &Scratch, name: &str, clip: &str, fps: f64) {
+pub(crate) fn assert_plays(clients: &Path, scratch: &Scratch, name: &str, clip: &str, fps: f64) {
     let file = scratch.at(name);
     assert_valid(clients, &[&file]);
     let evaluated = Evaluated::new(scratch, name, clip, fps);
@@ -367,28 +367,37 @@ fn the_arm_and_the_fox_play_in_blender() {
     let fit = format!("fit {} -o fox.glb --hold-out none", quoted(&fox));
     scratch.dermis(&fit).done();
     for (name, clip) in [("before.glb", DEMO_CLIP), ("fox.glb", "Walk")] {
-        // Frames at keys of every channel: between them Blender blends rotations component by
-        // component.
-        let evaluated = Evaluated::new(&scratch, name, clip, 24.0);
-        let played = evaluated.file.clips.iter().find(|c| c.name == clip);
-        let played = played.expect("a clip");
-        let frames = evaluated.some_frames();
-        let times = evaluated.times_of(&frames);
-        for (channel, time) in
-            (played.channels.iter()).flat_map(|c| times.iter().map(move |t| (c, t)))
-        {
-            let near = channel.times().iter().any(|key| (key - time).abs() < 1e-6);
-            assert!(near, "{name} has no key at {time} s");
-        }
-        evaluated.assert_moves(&frames);
-        let shown = blender_positions(&python, &clients, &scratch.at(name), Some(clip), &times);
-        for ((&k, time), shown) in frames.iter().zip(&times).zip(&shown) {
-            let difference = difference(&evaluated.file, shown, &evaluated.used(k));
-            eprintln!("{name} at {time} s: Blender differs by {difference:.1e} of the diagonal");
-            assert!(
-                difference < TOLERANCE,
-                "{name} at {time} s: {difference:.2e}"
-            );
-        }
+        assert_plays_in_blender(&python, &clients, &scratch, name, clip);
+    }
+}
+
+/// Fails unless Blender shows what `dermis eval` says.
+pub(crate) fn assert_plays_in_blender(
+    python: &Path,
+    clients: &Path,
+    scratch: &Scratch,
+    name: &str,
+    clip: &str,
+) {
+    // Frames at keys of every channel: between them Blender blends rotations component by component.
+    let evaluated = Evaluated::new(scratch, name, clip, 24.0);
+    let played = evaluated.file.clips.iter().find(|c| c.name == clip);
+    let played = played.expect("a clip");
+    let frames = evaluated.some_frames();
+    let times = evaluated.times_of(&frames);
+    for (channel, time) in (played.channels.iter()).flat_map(|c| times.iter().map(move |t| (c, t)))
+    {
+        let near = channel.times().iter().any(|key| (key - time).abs() < 1e-6);
+        assert!(near, "{name} has no key at {time} s");
+    }
+    evaluated.assert_moves(&frames);
+    let shown = blender_positions(python, clients, &scratch.at(name), Some(clip), &times);
+    for ((&k, time), shown) in frames.iter().zip(&times).zip(&shown) {
+        let difference = difference(&evaluated.file, shown, &evaluated.used(k));
+        eprintln!("{name} at {time} s: Blender differs by {difference:.1e} of the diagonal");
+        assert!(
+            difference < TOLERANCE,
+            "{name} at {time} s: {difference:.2e}"
+        );
     }
 }

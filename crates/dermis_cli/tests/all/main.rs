@@ -1,6 +1,7 @@
 //! User stories, told with the real binary. One binary, a module per subject: it links once.
 
 mod a_comparison_goes_on;
+mod any_level_of_a_file;
 mod at_home_in_a_shell;
 mod bad_input_gets_one_sentence;
 mod bench_times_a_skin;
@@ -18,12 +19,15 @@ mod demo_shows_the_fix;
 mod every_method;
 mod examples_never_fitted;
 mod files_stay_whole;
+mod files_with_levels;
 mod fit_a_known_rig;
 mod fit_with_any_method;
 mod glb_plays_elsewhere;
 mod guides_run;
 mod info_says_what_is_there;
 mod input_that_cannot_be_right;
+mod levels_of_a_character;
+mod levels_play_elsewhere;
 mod numbers_have_limits;
 mod outputs_and_inputs;
 mod pages_to_decide_by;

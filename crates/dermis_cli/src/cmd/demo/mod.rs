@@ -96,29 +96,50 @@ pub(crate) fn run(args: &DemoArgs, talk: &Talk) -> anyhow::Result<Outcome> {
         "every method side by side: numbers, pictures, error against cost".to_owned(),
         "the example meshes with their poses, as you would bring your own".to_owned(),
     ];
-    let width = shown.iter().map(String::len).max().unwrap_or(0);
-    let list: String = (shown.iter().zip(&what))
-        .map(|(path, what)| format!("  {path:<width$}  {what}\n"))
-        .collect();
+    let page = report::page_width();
+    let prose = |text: &str| {
+        let lines = text.lines().map(|line| report::wrap(line, page, 0));
+        lines.collect::<Vec<String>>().join("\n")
+    };
     writeln!(
         std::io::stdout().lock(),
         "{}\n\n\
-         Every method, fitted to three quarters of the examples and tested on the rest:\n\n\
          {}\n\n\
          {}\n\n\
-         Look at:\n{list}\n\
+         {}\n\n\
+         Look at:\n{}\n\n\
          Then:\n  \
-         dermis fit {examples} --method auto --target engine -o skin.glb   # the same choice, more widely\n  \
-         dermis compare {examples} --report compare.html                   # the table and the page\n  \
-         dermis info {after}                                              # what is in the file",
-        summary(set, &before, after, row),
+         # the same choice, from more ways to fit\n  \
+         dermis fit {examples} --method auto -o skin.glb\n  \
+         # the table and the page\n  \
+         dermis compare {examples} --report compare.html\n  \
+         # what is in the file\n  \
+         dermis info {after}",
+        prose(&summary(set, &before, after, row)),
+        prose("Every method, fitted to three quarters of the examples and tested on the rest:"),
         report::text(&compared),
-        about_the_rows(set, &before, row),
+        prose(&about_the_rows(set, &before, row)),
+        listed(&shown, &what, page),
         examples = shown[5],
         after = shown[3],
     )
     .context("standard output cannot be written")?;
     Ok(Outcome::Done)
+}
+
+/// Files, and what is in each: beside its name, or below where names are long.
+fn listed(files: &[String], what: &[String], page: usize) -> String {
+    let longest = files.iter().map(|file| file.chars().count()).max();
+    let width = longest.unwrap_or(0);
+    let beside = width + 4 <= page / 2;
+    let lines = files.iter().zip(what).map(|(file, what)| match beside {
+        true => report::wrap(&format!("  {file:<width$}  {what}"), page, width + 4),
+        false => format!(
+            "  {file}\n{}",
+            report::wrap(&format!("      {what}"), page, 6)
+        ),
+    });
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 /// Every method; pose space deformation with a base that spreads twist, because trying every base takes minutes.
