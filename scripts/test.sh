@@ -49,6 +49,12 @@ if [ "${1:-}" != quick ]; then
     step 'Spelling'
     clients/.venv/bin/typos
 fi
+step 'Dependencies: licences, sources, doubled versions'
+if command -v cargo-deny >/dev/null; then
+    cargo deny --offline check licenses bans sources
+else
+    echo 'skipped: cargo-deny takes minutes to build; cargo install cargo-deny --locked'
+fi
 step 'Format'
 cargo fmt --all --check
 step 'Lints'
@@ -59,6 +65,10 @@ RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 if [ "${1:-}" != quick ]; then
     step 'Tests'
     cargo test --workspace -- --include-ignored
+    step 'Tests of the library without threads'
+    cargo test -p dermis --no-default-features --lib
+    step 'Fuzz targets: a few thousand runs each'
+    scripts/fuzz.sh check
 else
     step 'Tests, without the slow ones'
     cargo test --workspace

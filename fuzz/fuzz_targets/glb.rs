@@ -1,6 +1,4 @@
 //! Any bytes as a .glb file: a document or an error, never a panic.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = dermis_io::read_bytes("fuzzed.glb".as_ref(), bytes);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dermis_fuzz::read("glb", bytes));

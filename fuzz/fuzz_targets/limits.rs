@@ -7,6 +7,7 @@ use dermis_io::limits::{Others, read_limits};
 
 /// A character with two joints, and a place for the text.
 static PLACE: LazyLock<(dermis_io::Document, tempfile::TempDir)> = LazyLock::new(|| {
+    dermis_fuzz::limit_memory();
     let glb = include_bytes!("../../data/dermis_skin_v4.glb");
     let document = dermis_io::read_bytes("skin.glb".as_ref(), glb).expect("a file of ours");
     (document, tempfile::tempdir().expect("a folder"))

@@ -7,6 +7,7 @@ use dermis_io::project::Project;
 
 /// A folder with the base that projects name `base.glb`.
 static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+    dermis_fuzz::limit_memory();
     let folder = tempfile::tempdir().expect("a folder");
     let glb = include_bytes!("../../data/dermis_skin_v4.glb");
     std::fs::write(folder.path().join("base.glb"), glb).expect("a file can be written");
