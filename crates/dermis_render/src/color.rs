@@ -45,6 +45,25 @@ pub(crate) fn linear_from_srgb3(color: [f32; 3]) -> Vec3 {
     Vec3::from_array(color.map(linear_from_srgb))
 }
 
+/// Linear light of a colour given by lightness (0 to 1), colourfulness (0 to about 0.3) and hue, as OKLCH has them:
+/// equal steps look equally large (Ottosson, "A perceptual color space for image processing", 2020).
+///
+/// Colours that sRGB does not have give channels outside 0..1.
+pub(crate) fn linear_from_oklch(lightness: f32, chroma: f32, hue_rad: f32) -> Vec3 {
+    let (a, b) = (chroma * hue_rad.cos(), chroma * hue_rad.sin());
+    let cones = Vec3::new(
+        lightness + 0.396_337_78 * a + 0.215_803_76 * b,
+        lightness - 0.105_561_346 * a - 0.063_854_17 * b,
+        lightness - 0.089_484_18 * a - 1.291_485_5 * b,
+    );
+    let cones = cones * cones * cones;
+    Vec3::new(
+        Vec3::new(4.076_741_7, -3.307_711_6, 0.230_969_94).dot(cones),
+        Vec3::new(-1.268_438, 2.609_757_4, -0.341_319_38).dot(cones),
+        Vec3::new(-0.004_196_086_3, -0.703_418_6, 1.707_614_7).dot(cones),
+    )
+}
+
 /// One linear channel as an sRGB level, 0 to 255, not rounded yet.
 pub(crate) fn level_from_linear(value: f32) -> f32 {
     ENCODE[(clamp_unit(value) * ENCODE_STEPS as f32 + 0.5) as usize]
@@ -84,6 +103,17 @@ mod tests {
                 "byte {byte}"
             );
         }
+    }
+
+    #[test]
+    fn oklch_has_grey_in_the_middle_and_red_at_29_degrees() {
+        let grey = linear_from_oklch(0.6, 0.0, 1.0);
+        assert!(
+            grey.distance(Vec3::splat(0.216)) < 1e-4,
+            "the cube of lightness: {grey}"
+        );
+        let red = linear_from_oklch(0.627_955, 0.257_683, 29.233_88_f32.to_radians());
+        assert!(red.distance(Vec3::X) < 1e-3, "{red}");
     }
 
     #[test]

@@ -31,11 +31,33 @@ pub enum RenderError {
     LengthMismatch {
         /// Index of the surface in its scene.
         surface: usize,
-        /// Which list: "normals", "heat values" or "vertex colours".
+        /// Which list: "normals", "heat values", "vertex colours", "texture coordinates" or "tints".
         what: &'static str,
         /// Number of positions.
         expected: usize,
         /// Length of the list.
+        actual: usize,
+    },
+    /// A per-triangle list does not have one entry per triangle.
+    #[error("surface {surface} has {expected} triangles but {actual} {what}")]
+    TriangleLengthMismatch {
+        /// Index of the surface in its scene; 0 for an atlas.
+        surface: usize,
+        /// Which list: "triangle colours" or "triangle values".
+        what: &'static str,
+        /// Number of triangles.
+        expected: usize,
+        /// Length of the list.
+        actual: usize,
+    },
+    /// A texture has no pixels, or not as many as its size says.
+    #[error("a texture of {width} × {height} pixels cannot have {actual} of them")]
+    TextureSize {
+        /// Width, in pixels.
+        width: u32,
+        /// Height, in pixels.
+        height: u32,
+        /// Number of pixels given.
         actual: usize,
     },
     /// A triangle names a vertex that does not exist.

@@ -44,7 +44,7 @@ const COLORS: [[f32; 3]; 25] = [
     [0.2640, 0.0601, 0.4609],
 ];
 /// "No data", as sRGB: a grey that is not on the map.
-const NO_DATA: [f32; 3] = [0.55, 0.57, 0.60];
+pub(crate) const NO_DATA: [f32; 3] = [0.55, 0.57, 0.60];
 
 /// Entries of [`LINEAR`]: finer than the 8 bits of a pixel can show.
 const LINEAR_STEPS: usize = 2048;

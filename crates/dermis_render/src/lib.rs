@@ -7,8 +7,9 @@
 //! # A tour
 //!
 //! 1. Put meshes into a [`Scene`]: each [`Surface`] is positions, normals, triangles and a [`Paint`], which
-//!    is one colour, a colour per vertex, or a number per vertex shown as a heat map. [`smooth_normals`]
-//!    helps out when a mesh has none.
+//!    is one colour, a colour per vertex or triangle, a number per vertex shown as a heat map, a chequerboard
+//!    that shows how texture coordinates stretch, or a texture ([`TexturePicture`]). [`smooth_normals`] helps
+//!    out when a mesh has none.
 //! 2. Choose a [`Camera`]. [`Camera::three_quarter`] finds a good one for several meshes at once, so that
 //!    pictures side by side can be compared; [`Camera::framing`] fits a direction of your own.
 //! 3. [`render`] makes an [`Image`]: smooth edges, clay shading, a soft background, and, if you ask for a
@@ -16,7 +17,9 @@
 //! 4. [`sheet()`] sets pictures side by side with captions, [`HeatScale::legend`] explains the colours, and
 //!    [`Image::to_png`] gives the bytes of a file; [`animated_png`] those of a file that moves.
 //! 5. [`Chart`] draws curves as SVG text for an HTML report, [`CurvePlot`] as a picture to stand beside
-//!    rendered ones.
+//!    rendered ones; [`Histogram`] draws distributions, from the shares that [`shares_in_bins`] counts.
+//! 6. [`atlas_picture`] draws the texture coordinates themselves: the charts of an atlas, coloured by
+//!    [`chart_tint`] or by a number per triangle, with their borders.
 //!
 //! ```
 //! use dermis_render::glam::Vec3;
@@ -60,10 +63,11 @@
 //! # Conventions
 //!
 //! Positions are `f32` in model units, right-handed. Colours are sRGB at the border and linear inside. Pixel
-//! rows run from the top. Bad input is a [`RenderError`]; a position that is not finite only hides its
+//! rows and texture coordinates run from the top. Bad input is a [`RenderError`]; a position that is not finite only hides its
 //! triangles.
 
 mod animation;
+mod atlas;
 mod camera;
 mod color;
 mod curves;
@@ -78,19 +82,27 @@ mod raster;
 mod scene;
 mod sheet;
 mod text;
+mod texture;
 mod ticks;
 
 pub use glam;
 
 pub use animation::animated_png;
+pub use atlas::{AtlasFill, AtlasPicture, atlas_picture, chart_tint};
 pub use camera::{Camera, Projection, UpAxis, three_quarter_direction};
 pub use curves::{Curve, CurvePlot};
 pub use error::RenderError;
 pub use heatmap::{HeatScale, LegendSide};
 pub use image::Image;
 pub use palette::dark_chart_style;
-pub use plot::{Axis, AxisScale, Band, Chart, Draw, Marker, Point, Series, histogram};
+pub use plot::{
+    Axis, AxisScale, Band, Chart, Draw, Histogram, HistogramDraw, HistogramSeries, Marker, Point,
+    Series, bin_edges, histogram, shares_in_bins,
+};
 pub use raster::{MAX_SIDE, render};
-pub use scene::{Background, CLAY, Ground, Paint, Scene, Surface, Wireframe, smooth_normals};
+pub use scene::{
+    Background, CHEQUER, CLAY, Ground, Paint, Scene, Shading, Surface, Wireframe, smooth_normals,
+};
 pub use sheet::{Panel, SheetStyle, hstack, sheet};
 pub use text::{Align, TextStyle, draw_text, text_width};
+pub use texture::TexturePicture;

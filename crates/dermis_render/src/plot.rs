@@ -1,6 +1,6 @@
 //! Small charts as SVG text, ready to be put into an HTML page.
 //!
-//! Lines, points and bars over one pair of axes. Text, axes and grid take the colour of the surrounding text
+//! Lines, points and bars over one pair of axes, and distributions ([`Histogram`]). Text, axes and grid take the colour of the surrounding text
 //! (`currentColor`), each of eight series has a colour, a dash and a marker of its own, which colour-blind readers can
 //! tell apart, and nothing is loaded from elsewhere. Names stand at the ends of their lines and beside their points.
 //! Points can be filled (frames used for the fit) or open (held-out frames, kept from the fit and used only to test
@@ -10,9 +10,11 @@
 //! breaks the line that would run through it. A number below the floor of a logarithmic axis is drawn on the floor,
 //! with an arrow down.
 
+mod histogram;
 mod labels;
 mod svg;
 
+pub use histogram::{Histogram, HistogramDraw, HistogramSeries, bin_edges, shares_in_bins};
 use svg::{Frame, Svg};
 
 use crate::ticks::{Tick, linear_ticks, log_ticks, number_label};
@@ -428,7 +430,7 @@ impl Chart {
             self.y.ticks(ends[1], up as usize, has_floor[1]),
         ];
         let frame = Frame::new(self, ends, &ticks);
-        let mut svg = Svg::new(self);
+        let mut svg = Svg::new(self, self);
         svg.bands(self, &frame);
         svg.axes(self, &frame, &ticks);
         for (index, series) in self.series.iter().enumerate() {

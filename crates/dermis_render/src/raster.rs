@@ -4,7 +4,8 @@
 //! 16 sample points; for each sample we keep the nearest triangle and its depth, nothing else (a *visibility
 //! buffer*). When all triangles are in, each pixel looks up which triangles its samples belong to and shades
 //! every one of them once, at the middle of its samples, so that light is worked out for visible things only,
-//! about once per pixel. The cost is that a highlight finer than a pixel is not smoothed; clay has none.
+//! about once per pixel. The cost is that a highlight finer than a pixel is not smoothed; clay has none, and
+//! chequers and textures are averaged over the part that a pixel sees.
 //!
 //! Coverage is decided in integers, at 1/256 of a pixel, with one rule for samples that lie exactly on an
 //! edge: two triangles that share an edge neither overlap nor leave a gap. Barycentric coordinates are those
@@ -15,9 +16,10 @@
 //! Tiles, triangles within a tile and samples within a pixel are visited in a fixed order and nothing is
 //! summed across threads: the bytes are the same on any number of threads.
 //!
-//! Not here: transparency, textures, cast shadows between surfaces (only the ground catches one).
+//! Not here: transparency, cast shadows between surfaces (only the ground catches one).
 
 mod ground;
+mod pattern;
 mod setup;
 mod shade;
 mod tile;
@@ -98,5 +100,7 @@ pub fn render(
     Ok(Image::from_pixels(width, height, pixels))
 }
 
+#[cfg(test)]
+mod paint_tests;
 #[cfg(test)]
 mod tests;

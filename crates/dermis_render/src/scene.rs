@@ -2,14 +2,19 @@
 //!
 //! Everything is borrowed, so that a scene costs nothing to put together from arrays that exist already.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use crate::camera::UpAxis;
 use crate::error::RenderError;
 use crate::heatmap::HeatScale;
+use crate::texture::TexturePicture;
 
 /// The warm light grey of modelling clay, as sRGB.
 pub const CLAY: [f32; 3] = [0.80, 0.76, 0.72];
+
+/// A light and a dark grey for [`Paint::Chequer`], as sRGB: far enough apart to read, near enough that the
+/// shape of the surface still does.
+pub const CHEQUER: [[f32; 3]; 2] = [[0.95, 0.95, 0.95], [0.52, 0.53, 0.55]];
 
 /// Everything that a picture shows.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +40,18 @@ pub struct Surface<'a> {
     pub paint: Paint<'a>,
     /// Lines along the triangle edges, or none.
     pub wireframe: Option<Wireframe>,
+    /// Whether light falls on it. Default [`Shading::Clay`].
+    pub shading: Shading,
+}
+
+/// What light does to the colours of a surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shading {
+    /// Soft lights that stand still relative to the camera; the inside is darker than the outside.
+    #[default]
+    Clay,
+    /// None: the bare colours of the paint, the same on both sides, as a flat drawing needs them.
+    Unlit,
 }
 
 /// How a surface is coloured; all colours are sRGB fractions from 0 to 1.
@@ -52,6 +69,31 @@ pub enum Paint<'a> {
     },
     /// One colour per vertex, blended across triangles in linear light.
     VertexColors(&'a [[f32; 3]]),
+    /// One colour per triangle, without blending.
+    TriangleColors(&'a [[f32; 3]]),
+    /// A chequerboard laid over the surface by texture coordinates: even squares show a layout without
+    /// stretch. Squares smaller than a pixel turn into the mean of their colours. Coordinates that are not
+    /// finite are "no data" and grey.
+    Chequer {
+        /// One texture coordinate per vertex.
+        uvs: &'a [Vec2],
+        /// Squares along one unit of u or v; with 32, a person whose charts fill one atlas has squares about
+        /// 5 cm wide. The first square from the origin has the first colour.
+        squares: f32,
+        /// The two colours, such as [`CHEQUER`].
+        colors: [[f32; 3]; 2],
+        /// One colour per vertex that both colours are multiplied with, in linear light, to tell charts apart
+        /// ([`crate::chart_tint`]); or none at all.
+        tints: &'a [[f32; 3]],
+    },
+    /// A picture laid over the surface by texture coordinates. Coordinates that are not finite are "no data"
+    /// and grey.
+    Texture {
+        /// One texture coordinate per vertex; (0, 0) is the picture's top left corner, as glTF has it.
+        uvs: &'a [Vec2],
+        /// The picture; it repeats outside 0 to 1.
+        picture: &'a TexturePicture,
+    },
 }
 
 impl Default for Paint<'_> {
@@ -124,6 +166,7 @@ impl<'a> Surface<'a> {
             triangles,
             paint: Paint::default(),
             wireframe: None,
+            shading: Shading::default(),
         }
     }
 
@@ -154,6 +197,22 @@ impl<'a> Surface<'a> {
             Paint::Solid(_) => {}
             Paint::Heat { values, .. } => same_length("heat values", values.len())?,
             Paint::VertexColors(colors) => same_length("vertex colours", colors.len())?,
+            Paint::TriangleColors(colors) if colors.len() != self.triangles.len() => {
+                return Err(RenderError::TriangleLengthMismatch {
+                    surface,
+                    what: "triangle colours",
+                    expected: self.triangles.len(),
+                    actual: colors.len(),
+                });
+            }
+            Paint::TriangleColors(_) => {}
+            Paint::Chequer { uvs, tints, .. } => {
+                same_length("texture coordinates", uvs.len())?;
+                if !tints.is_empty() {
+                    same_length("tints", tints.len())?;
+                }
+            }
+            Paint::Texture { uvs, .. } => same_length("texture coordinates", uvs.len())?,
         }
         for (triangle, corners) in self.triangles.iter().enumerate() {
             if let Some(&vertex) = corners.iter().find(|&&vertex| vertex as usize >= expected) {
@@ -230,6 +289,35 @@ mod tests {
             error.to_string(),
             "surface 0 has 3 positions but 5 heat values",
             "the message"
+        );
+    }
+
+    #[test]
+    fn paints_of_the_wrong_length_are_named() {
+        let message = |paint| {
+            let surface = Surface::new(&CORNERS, &[], &[[0, 1, 2]]).painted(paint);
+            surface.check(0).expect_err("a wrong length").to_string()
+        };
+        assert_eq!(
+            message(Paint::TriangleColors(&[])),
+            "surface 0 has 1 triangles but 0 triangle colours",
+            "per triangle"
+        );
+        let chequer = |uvs, tints| Paint::Chequer {
+            uvs,
+            squares: 8.0,
+            colors: CHEQUER,
+            tints,
+        };
+        assert_eq!(
+            message(chequer(&[Vec2::ZERO; 2], &[])),
+            "surface 0 has 3 positions but 2 texture coordinates",
+            "coordinates"
+        );
+        assert_eq!(
+            message(chequer(&[Vec2::ZERO; 3], &[CLAY])),
+            "surface 0 has 3 positions but 1 tints",
+            "tints"
         );
     }
 

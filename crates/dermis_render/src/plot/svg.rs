@@ -1,6 +1,6 @@
 //! Writes the parts of a chart as SVG elements.
 
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 
 use super::labels::{Area, beside, spread};
 use super::{Chart, Draw, Marker, Point, Series};
@@ -10,16 +10,16 @@ use crate::ticks::Tick;
 
 /// From the end of a line to its name: room for a line that leads there, and a marker.
 const LEAD: f64 = 34.0;
-const TEXT_PX: f64 = 12.0;
+pub(super) const TEXT_PX: f64 = 12.0;
 const TITLE_PX: f64 = 14.0;
 
 /// Where the data area is, in SVG units, and which numbers it spans.
 pub(super) struct Frame {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    ends: [[f64; 2]; 2],
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+    pub(super) ends: [[f64; 2]; 2],
 }
 
 impl Frame {
@@ -54,11 +54,11 @@ impl Frame {
         [self.x(chart, point.x), self.y(chart, point.y)]
     }
 
-    fn x(&self, chart: &Chart, value: f64) -> f64 {
+    pub(super) fn x(&self, chart: &Chart, value: f64) -> f64 {
         self.left + chart.x.fraction(value, self.ends[0]) * (self.right - self.left)
     }
 
-    fn y(&self, chart: &Chart, value: f64) -> f64 {
+    pub(super) fn y(&self, chart: &Chart, value: f64) -> f64 {
         self.bottom - chart.y.fraction(value, self.ends[1]) * (self.bottom - self.top)
     }
 }
@@ -66,15 +66,16 @@ impl Frame {
 /// The text of a chart under construction.
 pub(super) struct Svg {
     text: String,
-    clip: String,
+    pub(super) clip: String,
 }
 
 impl Svg {
-    pub(super) fn new(chart: &Chart) -> Self {
+    /// `shown` is everything the chart shows: it gives the chart's parts names of their own on a page.
+    pub(super) fn new(chart: &Chart, shown: &impl Debug) -> Self {
         let (width, height) = (chart.width, chart.height);
         let mut svg = Self {
             text: String::new(),
-            clip: clip_name(chart),
+            clip: clip_name(shown),
         };
         let name = if chart.title.is_empty() {
             &chart.y.label
@@ -200,7 +201,7 @@ impl Svg {
         self.push(format_args!(
             "<g class=\"series\" clip-path=\"url(#{})\" {}>",
             self.clip.clone(),
-            paint(series, index)
+            paint(series.color.as_deref(), index)
         ));
         let shape = palette::shape(index);
         match series.draw {
@@ -290,7 +291,10 @@ impl Svg {
         let heights = spread(&wanted, 1.25 * TEXT_PX, [frame.top + 4.0, frame.bottom]);
         for ((index, series, [x, y]), height) in ends.into_iter().zip(heights) {
             let marker_x = frame.right + LEAD - 12.0;
-            self.push(format_args!("<g {}>", paint(series, index)));
+            self.push(format_args!(
+                "<g {}>",
+                paint(series.color.as_deref(), index)
+            ));
             self.push(format_args!(
                 "<path d=\"M{:.2} {y:.2}L{:.2} {height:.2}H{:.2}\" fill=\"none\" stroke-width=\"1\" stroke-opacity=\"0.7\"{}/>",
                 x.min(frame.right) + 4.0,
@@ -353,7 +357,7 @@ impl Svg {
     }
 
     /// A name whose middle is at a height; the paper shines around its letters, so that lines below do not disturb.
-    fn name(&mut self, name: &str, x: f64, y: f64) {
+    pub(super) fn name(&mut self, name: &str, x: f64, y: f64) {
         self.push(format_args!(
             "<text x=\"{x:.2}\" y=\"{:.2}\" style=\"paint-order:stroke;stroke:var(--chart-paper,#fff);stroke-width:3px\">{}</text>",
             y + 0.36 * TEXT_PX,
@@ -421,7 +425,7 @@ impl Svg {
         self.text
     }
 
-    fn push(&mut self, element: std::fmt::Arguments<'_>) {
+    pub(super) fn push(&mut self, element: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = self.text.write_fmt(element);
         self.text.push('\n');
@@ -475,7 +479,7 @@ fn legend_rows(chart: &Chart) -> Vec<Vec<Entry<'_>>> {
         .filter(|(_, series)| is_here(series))
         .map(|(index, series)| Entry {
             name: &series.name,
-            paint: paint(series, index),
+            paint: paint(series.color.as_deref(), index),
             symbol: match series.draw {
                 Draw::Bars { .. } => Symbol::Square,
                 _ => Symbol::Marker(palette::shape(index), Marker::Filled),
@@ -506,8 +510,8 @@ fn legend_rows(chart: &Chart) -> Vec<Vec<Entry<'_>>> {
 }
 
 /// The colour of a series: its own, or a built-in one that dark pages can change.
-fn paint(series: &Series, index: usize) -> String {
-    let (color, look) = match &series.color {
+pub(super) fn paint(color: Option<&str>, index: usize) -> String {
+    let (color, look) = match color {
         Some(color) => (escape(color), String::new()),
         None => {
             let look = format!(" data-look=\"{}\"", index % palette::COUNT);
@@ -517,7 +521,7 @@ fn paint(series: &Series, index: usize) -> String {
     format!("fill=\"{color}\" stroke=\"{color}\"{look}")
 }
 
-fn dashed(index: usize) -> String {
+pub(super) fn dashed(index: usize) -> String {
     match palette::dashes(index) {
         "" => String::new(),
         dashes => format!(" stroke-dasharray=\"{dashes}\""),
@@ -532,7 +536,7 @@ fn tooltip(series: &Series, point: &Point) -> String {
     }
 }
 
-fn title(text: &str) -> String {
+pub(super) fn title(text: &str) -> String {
     if text.is_empty() {
         String::new()
     } else {
@@ -540,7 +544,7 @@ fn title(text: &str) -> String {
     }
 }
 
-fn width_of(text: &str) -> f64 {
+pub(super) fn width_of(text: &str) -> f64 {
     // Our sizes are line heights, 1.21 of the em that CSS means, and the page's own font may be an eighth
     // wider.
     f64::from(text_width(text, TEXT_PX as f32)) * 1.21 * 1.125
@@ -566,9 +570,9 @@ fn escape(text: &str) -> String {
 }
 
 /// A name for the clip path that differs between the charts of one page and is the same on every run.
-fn clip_name(chart: &Chart) -> String {
+fn clip_name(shown: &impl Debug) -> String {
     // FNV-1a over everything the chart shows.
-    let hash = format!("{chart:?}")
+    let hash = format!("{shown:?}")
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,6 +1,6 @@
 //! From meshes to triangles on the pixel grid: projection, clipping, snapping, sorting into tiles.
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::tile::TILE;
@@ -9,6 +9,7 @@ use crate::error::RenderError;
 use crate::heatmap::HeatScale;
 use crate::projector::{Projected, Projector};
 use crate::scene::{Paint, Scene, Surface};
+use crate::texture::TexturePicture;
 
 /// Subpixels per pixel, along each axis.
 pub(super) const SUBPIXELS: i32 = 256;
@@ -34,6 +35,41 @@ pub(super) enum LinearPaint<'a> {
     Solid(Vec3),
     Heat(&'a [f32], &'a HeatScale),
     Vertices(Vec<Vec3>),
+    Triangles(Vec<Vec3>),
+    Chequer {
+        uvs: &'a [Vec2],
+        squares: f64,
+        colors: [Vec3; 2],
+        tints: Vec<Vec3>,
+    },
+    Texture(&'a [Vec2], &'a TexturePicture),
+}
+
+impl<'a> LinearPaint<'a> {
+    fn new(paint: &'a Paint<'a>) -> Self {
+        let linear = |colors: &[[f32; 3]]| {
+            let colors = colors.par_iter().copied();
+            colors.map(linear_from_srgb3).collect()
+        };
+        match paint {
+            Paint::Solid(color) => Self::Solid(linear_from_srgb3(*color)),
+            Paint::Heat { values, scale } => Self::Heat(values, scale),
+            Paint::VertexColors(colors) => Self::Vertices(linear(colors)),
+            Paint::TriangleColors(colors) => Self::Triangles(linear(colors)),
+            Paint::Chequer {
+                uvs,
+                squares,
+                colors,
+                tints,
+            } => Self::Chequer {
+                uvs,
+                squares: f64::from(*squares),
+                colors: colors.map(linear_from_srgb3),
+                tints: linear(tints),
+            },
+            Paint::Texture { uvs, picture } => Self::Texture(uvs, picture),
+        }
+    }
 }
 
 /// A triangle, or a piece of one that was clipped, on the pixel grid.
@@ -90,13 +126,6 @@ pub(super) fn prepare<'a>(
     let mut meshes = Vec::with_capacity(scene.surfaces.len());
     for (index, surface) in scene.surfaces.iter().enumerate() {
         surface.check(index)?;
-        let paint = match &surface.paint {
-            Paint::Solid(color) => LinearPaint::Solid(linear_from_srgb3(*color)),
-            Paint::Heat { values, scale } => LinearPaint::Heat(values, scale),
-            Paint::VertexColors(colors) => {
-                LinearPaint::Vertices(colors.par_iter().copied().map(linear_from_srgb3).collect())
-            }
-        };
         let line_color = surface
             .wireframe
             .map_or(Vec3::ZERO, |lines| linear_from_srgb3(lines.color));
@@ -108,7 +137,7 @@ pub(super) fn prepare<'a>(
         meshes.push(Mesh {
             surface,
             vertices,
-            paint,
+            paint: LinearPaint::new(&surface.paint),
             line_color,
             first_id,
         });

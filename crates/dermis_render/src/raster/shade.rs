@@ -5,13 +5,15 @@
 //! surface turns away. The numbers were tuned by eye on tubes, spheres and heat maps; a surface facing the
 //! viewer comes out close to its own colour, so that heat maps can be read against their legend.
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
 use super::ground::Shadow;
+use super::pattern::{Footprint, chequer_share};
 use super::setup::{LinearPaint, Mesh};
 use crate::color::{level_from_linear, linear_from_srgb3};
+use crate::heatmap::NO_DATA;
 use crate::projector::Projector;
-use crate::scene::{Background, Wireframe};
+use crate::scene::{Background, Shading, Wireframe};
 
 /// How much darker the inside of a surface is than its outside.
 const BACKFACE: f32 = 0.62;
@@ -77,46 +79,52 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Linear light from the triangle with number `id`, at a pixel position within it.
-    pub(super) fn shade(&self, id: u32, x: f64, y: f64) -> Vec3 {
+    /// Linear light from the triangle with number `id`, at a pixel position within it; `share` is the part of the
+    /// pixel that it covers, 0 to 1.
+    pub(super) fn shade(&self, id: u32, x: f64, y: f64, share: f32) -> Vec3 {
         let mesh = &self.meshes[self.meshes.partition_point(|mesh| mesh.first_id <= id) - 1];
         let surface = mesh.surface;
-        let corners =
-            surface.triangles[(id - mesh.first_id) as usize].map(|vertex| vertex as usize);
+        let triangle = (id - mesh.first_id) as usize;
+        let corners = surface.triangles[triangle].map(|vertex| vertex as usize);
         let lines = edge_lines(corners.map(|vertex| mesh.vertices[vertex].xyw()));
-        let weights = barycentric(&lines, x, y);
-        let blend = |values: &[Vec3]| {
-            values[corners[0]] * weights.x
-                + values[corners[1]] * weights.y
-                + values[corners[2]] * weights.z
+        let spot = Spot {
+            triangle,
+            corners,
+            weights: barycentric(&lines, x, y),
+            lines,
+            at: [x, y],
+            share,
         };
-
-        let (mut color, even) = match &mesh.paint {
-            LinearPaint::Solid(color) => (*color, 0.0),
-            LinearPaint::Vertices(colors) => (blend(colors), 0.0),
-            LinearPaint::Heat(values, scale) => {
-                let value = values[corners[0]] * weights.x
-                    + values[corners[1]] * weights.y
-                    + values[corners[2]] * weights.z;
-                (scale.linear_color(value), HEAT_EVENNESS)
-            }
-        };
+        let mut color = spot.color(&mesh.paint);
         if let Some(wireframe) = &surface.wireframe {
-            let coverage = line_coverage(wireframe, &lines, x, y);
+            let coverage = line_coverage(wireframe, &spot.lines, x, y);
             color = color.lerp(mesh.line_color, coverage);
         }
+        match surface.shading {
+            Shading::Unlit => color,
+            Shading::Clay => self.light(mesh, &spot, color),
+        }
+    }
+
+    /// Light that a surface of a linear colour sends to the viewer from one spot.
+    fn light(&self, mesh: &Mesh<'_>, spot: &Spot, color: Vec3) -> Vec3 {
+        let surface = mesh.surface;
+        let even = match mesh.paint {
+            LinearPaint::Heat(..) => HEAT_EVENNESS,
+            _ => 0.0,
+        };
 
         let viewer = if self.projector.perspective {
-            (self.projector.eye.as_vec3() - blend(surface.positions)).normalize_or_zero()
+            (self.projector.eye.as_vec3() - spot.blend(surface.positions)).normalize_or_zero()
         } else {
             -self.projector.basis.forward.as_vec3()
         };
-        let [a, b, c] = corners.map(|vertex| surface.positions[vertex]);
+        let [a, b, c] = spot.corners.map(|vertex| surface.positions[vertex]);
         let facet = (b - a).cross(c - a).normalize_or_zero();
         let mut normal = if surface.normals.is_empty() {
             facet
         } else {
-            blend(surface.normals).normalize_or_zero()
+            spot.blend(surface.normals).normalize_or_zero()
         };
         if normal == Vec3::ZERO || !normal.is_finite() {
             normal = facet;
@@ -189,6 +197,75 @@ impl<'a> Shader<'a> {
         let distance = (u * u + v * v) / 0.58;
         let smooth = distance.min(1.0);
         Vec3::new(0.860, 0.868, 0.880).lerp(Vec3::new(0.590, 0.605, 0.630), smooth)
+    }
+}
+
+/// A place on a triangle that is seen at a pixel position.
+struct Spot {
+    /// Number of the triangle in its surface.
+    triangle: usize,
+    /// Its vertices.
+    corners: [usize; 3],
+    /// Its edges, see [`edge_lines`].
+    lines: [DVec3; 3],
+    /// How much each corner counts.
+    weights: Vec3,
+    /// The pixel position.
+    at: [f64; 2],
+    /// The part of the pixel that the triangle covers, 0 to 1.
+    share: f32,
+}
+
+impl Spot {
+    /// A vector per vertex, interpolated.
+    fn blend(&self, values: &[Vec3]) -> Vec3 {
+        let [a, b, c] = self.corners;
+        values[a] * self.weights.x + values[b] * self.weights.y + values[c] * self.weights.z
+    }
+
+    /// The linear colour that a paint has here.
+    fn color(&self, paint: &LinearPaint<'_>) -> Vec3 {
+        match paint {
+            LinearPaint::Solid(color) => *color,
+            LinearPaint::Vertices(colors) => self.blend(colors),
+            LinearPaint::Triangles(colors) => colors[self.triangle],
+            LinearPaint::Heat(values, scale) => {
+                let [a, b, c] = self.corners;
+                let value = values[a] * self.weights.x
+                    + values[b] * self.weights.y
+                    + values[c] * self.weights.z;
+                scale.linear_color(value)
+            }
+            LinearPaint::Chequer {
+                uvs,
+                squares,
+                colors,
+                tints,
+            } => {
+                let Some(footprint) = self.footprint(uvs) else {
+                    return linear_from_srgb3(NO_DATA);
+                };
+                let color = colors[1].lerp(colors[0], chequer_share(&footprint, *squares));
+                match tints.is_empty() {
+                    true => color,
+                    false => color * self.blend(tints),
+                }
+            }
+            LinearPaint::Texture(uvs, picture) => match self.footprint(uvs) {
+                Some(footprint) => {
+                    let steps = footprint.steps.map(|step| step * footprint.side);
+                    picture.linear_color(footprint.uv, steps)
+                }
+                None => linear_from_srgb3(NO_DATA),
+            },
+        }
+    }
+
+    /// The part of the texture below this triangle's part of the pixel; `None` when a coordinate is not finite.
+    fn footprint(&self, uvs: &[Vec2]) -> Option<Footprint> {
+        let uvs = self.corners.map(|vertex| uvs[vertex].as_dvec2());
+        let side = f64::from(self.share).sqrt();
+        Footprint::new(uvs, self.weights, &self.lines, self.at, side)
     }
 }
 

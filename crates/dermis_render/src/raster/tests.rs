@@ -225,7 +225,7 @@ fn interpolation_is_correct_in_perspective() {
             Surface::new(&positions, &[], &[[0, 1, 2], [0, 2, 3]]).painted(heat),
         ]);
         let meshes = prepare(&scene, &projector).expect("valid");
-        Shader::new(&meshes, &projector, scene.background, None, [200, 200]).shade(0, 100.0, y)
+        Shader::new(&meshes, &projector, scene.background, None, [200, 200]).shade(0, 100.0, y, 1.0)
     };
     for row in [112, 120, 130, 140] {
         let y = f64::from(row) + 0.5;

@@ -235,7 +235,8 @@ fn shade_pixel(ids: &[u32; SAMPLES], shader: &Shader<'_>, x: i32, y: i32) -> (Ve
         let middle = |pixel: i32, sum: i32| {
             f64::from(pixel) + 0.5 + f64::from(sum) / f64::from(count * SUBPIXELS)
         };
-        light += shader.shade(ids[s], middle(x, sum[0]), middle(y, sum[1])) * count as f32;
+        let share = count as f32 / SAMPLES as f32;
+        light += shader.shade(ids[s], middle(x, sum[0]), middle(y, sum[1]), share) * count as f32;
         covered += count;
     }
     (light / SAMPLES as f32, covered as f32 / SAMPLES as f32)
