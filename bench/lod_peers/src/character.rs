@@ -27,10 +27,16 @@ pub struct Character {
 /// Points of the full surface in the poses that judge.
 struct Truth {
     poses: Vec<Pose>,
-    shapes: Vec<Vec<DVec3>>,
-    /// Area that each point stands for, at rest.
-    areas: Vec<f64>,
+    shapes: Vec<Shape>,
     size: f64,
+}
+
+/// Points of a surface in one pose.
+struct Shape {
+    points: Vec<DVec3>,
+    /// Area that each point stands for in this pose. At rest a file may show hands of a hundredth of their size, which bones
+    /// that scale make as large as they are.
+    areas: Vec<f64>,
 }
 
 impl Character {
@@ -136,18 +142,15 @@ impl Character {
     /// Root mean square distance of the full surface from a skin's, as a share of the size.
     pub fn error(&self, skin: &Skin, faces: &[[u32; 3]]) -> f64 {
         let truth = &self.truth;
-        let area: f64 = truth.areas.iter().sum();
-        let mut sum = 0.0;
+        let (mut sum, mut area) = (0.0, 0.0);
         for (pose, shape) in truth.poses.iter().zip(&truth.shapes) {
             let posed = skin.evaluate(pose).expect("a pose of the skeleton");
-            let apart = SurfaceDistance::new(&posed, faces).distances(shape);
-            sum += apart
-                .iter()
-                .zip(&truth.areas)
-                .map(|(d, a)| a * d * d)
-                .sum::<f64>();
+            let apart = SurfaceDistance::new(&posed, faces).distances(&shape.points);
+            let weighted = apart.iter().zip(&shape.areas);
+            sum += weighted.map(|(d, a)| a * d * d).sum::<f64>();
+            area += shape.areas.iter().sum::<f64>();
         }
-        (sum / (area * truth.poses.len() as f64)).sqrt() / truth.size
+        (sum / area).sqrt() / truth.size
     }
 
     /// How far the simplified surface's vertices stand out at most, in the poses that judge, as a share of the size.
@@ -184,35 +187,34 @@ impl Character {
 }
 
 impl Truth {
-    /// Corners and middles of triangles, each with half of the area around it.
     fn new(skin: &Skin, document: &Document, poses: Vec<Pose>) -> Result<Self, SkinError> {
         let triangles = document.mesh.triangles();
-        let rest = skin.evaluate(&skin.skeleton.rest_pose())?;
-        let mut of_points = vec![0.0; rest.len()];
-        let mut of_middles = Vec::with_capacity(triangles.len());
-        for triangle in triangles {
-            let [a, b, c] = triangle.map(|i| rest[i as usize]);
-            let area = 0.5 * (b - a).cross(c - a).length();
-            triangle
-                .iter()
-                .for_each(|&i| of_points[i as usize] += area / 6.0);
-            of_middles.push(area / 2.0);
-        }
-        let shape = |pose: &Pose| -> Result<Vec<DVec3>, SkinError> {
-            let mut points = skin.evaluate(pose)?;
-            let middle = |t: &[u32; 3]| t.iter().map(|&i| points[i as usize]).sum::<DVec3>() / 3.0;
-            let middles: Vec<DVec3> = triangles.iter().map(middle).collect();
-            points.extend(middles);
-            Ok(points)
-        };
-        let shapes = poses.iter().map(shape).collect::<Result<_, _>>()?;
-        of_points.extend(of_middles);
+        let shapes = poses
+            .iter()
+            .map(|pose| Ok(Shape::new(skin.evaluate(pose)?, triangles)))
+            .collect::<Result<_, SkinError>>()?;
         Ok(Self {
             poses,
             shapes,
-            areas: of_points,
             size: skin.size()?,
         })
+    }
+}
+
+impl Shape {
+    /// Corners and middles of triangles, each with half of the area around it.
+    fn new(mut points: Vec<DVec3>, triangles: &[[u32; 3]]) -> Self {
+        let mut areas = vec![0.0; points.len()];
+        for triangle in triangles {
+            let [a, b, c] = triangle.map(|i| points[i as usize]);
+            let area = 0.5 * (b - a).cross(c - a).length();
+            triangle
+                .iter()
+                .for_each(|&i| areas[i as usize] += area / 6.0);
+            points.push((a + b + c) / 3.0);
+            areas.push(area / 2.0);
+        }
+        Self { points, areas }
     }
 }
 

@@ -15,28 +15,23 @@ const LAST_FACES: usize = 4;
 const RIDGE: f64 = 1e-3;
 
 impl Simplifier {
-    /// Draws an edge together, if that is legal.
-    pub(super) fn collapse(&mut self, a: u32, b: u32) -> bool {
+    /// Draws an edge together; the cost, or `None` where that is not legal.
+    pub(super) fn collapse(&mut self, a: u32, b: u32) -> Option<f64> {
         let mut scratch = Scratch::default();
-        let Some(placed) = self.evaluate(a, b, &mut scratch) else {
-            return false;
-        };
+        let placed = self.evaluate(a, b, &mut scratch)?;
         if placed.cost > self.tolerance.powi(2) * self.area_of([a, b]) {
-            return false;
+            return None;
         }
         if !self.is_sound(a, b) {
-            return self.options.drop_pieces && self.drop_piece(a);
+            let is_gone = self.options.drop_pieces && self.drop_piece(a);
+            return is_gone.then_some(placed.cost);
         }
         let (kept, removed) = (placed.kept, placed.removed);
         let mut best = self.vertices_for(a, b, &placed).into_iter();
-        let Some((vertex, positions)) = best.find(|new| !self.flips([a, b], &new.1)) else {
-            return false;
-        };
-        let Some(collapse) = self.operation(a, b, &placed, vertex) else {
-            return false;
-        };
+        let (vertex, positions) = best.find(|new| !self.flips([a, b], &new.1))?;
+        let collapse = self.operation(a, b, &placed, vertex)?;
         if self.turns_texture(&collapse) {
-            return false;
+            return None;
         }
         for pair in &collapse.wedges {
             let removed = std::mem::replace(
@@ -58,7 +53,7 @@ impl Simplifier {
             self.quadrics[kept as usize] = merged;
         }
         self.requeue(kept);
-        true
+        Some(placed.cost)
     }
 
     /// The vertices that a collapse may leave, and where they are: first the best that their bones can give, then

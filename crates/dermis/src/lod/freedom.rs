@@ -24,6 +24,8 @@ const UNMEASURED: f64 = 1e-20;
 pub(super) struct Freedom {
     /// Where one unit of each parameter moves the vertex, in every pose.
     pub(super) directions: Vec<Lanes3>,
+    /// The least that a step of each parameter may be: weights do not become negative.
+    pub(super) floors: Vec<f64>,
 }
 
 impl Blending {
@@ -34,6 +36,7 @@ impl Blending {
             [matrix[axis], matrix[3 + axis], matrix[6 + axis]]
         };
         let mut directions = Vec::with_capacity(MOST);
+        let mut floors = Vec::with_capacity(MOST);
         let bones = || rows.iter().map(|i| &samples.bones[i.bone.index()]);
         match self.placement {
             Placement::Plain => {
@@ -54,10 +57,17 @@ impl Blending {
                     Placement::Free => bone.translation,
                 })
                 .collect();
-            let others = (0..rows.len()).filter(|&j| j != heaviest);
-            directions.extend(others.map(|j| super::lanes::sub3(&reached[j], &reached[heaviest])));
+            let others = || (0..rows.len()).filter(|&j| j != heaviest);
+            directions
+                .extend(others().map(|j| super::lanes::sub3(&reached[j], &reached[heaviest])));
+            floors.resize(directions.len() + 1 - rows.len(), f64::NEG_INFINITY);
+            floors.extend(others().map(|j| match self.placement == Placement::Plain {
+                true if rows[j].p.w >= 0.0 => -rows[j].p.w,
+                _ => f64::NEG_INFINITY,
+            }));
         }
-        Freedom { directions }
+        floors.resize(directions.len(), f64::NEG_INFINITY);
+        Freedom { directions, floors }
     }
 
     /// The vertex after a step of its parameters. Weights that were not negative do not become so: the weights' part of
@@ -116,7 +126,7 @@ impl Freedom {
     pub(super) fn best_step(&self, quadric: &Quadric, at: &Lanes3, ridge: f64) -> Option<Vec<f64>> {
         let mut system = SmallSystem::new(self.directions.len());
         self.add_quadric(quadric, at, &mut system);
-        system.solve(ridge)
+        system.solve_above(&self.floors, ridge)
     }
 
     /// Adds what a quadric says about the step to a system.
@@ -175,6 +185,38 @@ impl SmallSystem {
                 self.matrix[m][l] += dot(other);
             }
         }
+    }
+
+    /// As [`Self::solve`], with no parameter below its floor: what would be is held there, and the others make the best
+    /// of it.
+    pub(super) fn solve_above(mut self, floors: &[f64], ridge: f64) -> Option<Vec<f64>> {
+        let mut held = [false; MOST];
+        loop {
+            let mut step = self.clone().solve(ridge)?;
+            for (m, z) in step.iter_mut().enumerate().filter(|(m, _)| held[*m]) {
+                *z = floors[m];
+            }
+            let below = |m: &usize| !held[*m] && step[*m] < floors[*m];
+            let deeper =
+                |a: &usize, b: &usize| (floors[*a] - step[*a]).total_cmp(&(floors[*b] - step[*b]));
+            let Some(lowest) = (0..self.count).filter(below).max_by(deeper) else {
+                return Some(step);
+            };
+            held[lowest] = true;
+            self.hold(lowest, floors[lowest]);
+        }
+    }
+
+    /// Gives a parameter its value: only the others are left to solve for.
+    fn hold(&mut self, m: usize, value: f64) {
+        for l in 0..self.count {
+            let entry = match l < m {
+                true => &mut self.matrix[m][l],
+                false => &mut self.matrix[l][m],
+            };
+            self.right[l] -= value * std::mem::take(entry);
+        }
+        self.right[m] = 0.0;
     }
 
     /// The solution with each diagonal entry made larger by a share of itself; `None` when nothing is measured.

@@ -1,23 +1,22 @@
 //! The levels of a character, from fine to coarse.
 
-use super::certify::{GivenSurface, certify};
 use super::extract::extract;
-use super::feet::LevelSurface;
+use super::guarantee::{Allowed, Guarantee, Made};
 use super::model::Model;
 use super::progressive::Progressive;
 use super::samples::SamplePoses;
 use super::sequence::{check_progressive, sequence};
 use super::simplify::Simplifier;
 use super::snapshot::Snapshot;
+use super::texture::TextureDeviation;
 use super::vertices::{Blending, LevelVertex, vertices_of};
 use super::wedges::WedgeMesh;
 use super::{LevelTarget, LodError, LodOptions};
-use crate::bounds::SkinBounds;
 use crate::joint::JointLimits;
 use crate::mesh::{DrawMesh, TriMesh};
 use crate::progress::Progress;
 use crate::rig::Pose;
-use crate::skin::{Influence, Skin, VertexProgram};
+use crate::skin::{Skin, VertexProgram};
 
 /// What joints may do, for errors that hold in every legal pose.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +46,8 @@ pub struct LevelShape {
     /// No point of the full surface is farther than this in any legal pose; `None` when no limits were given, and for skins
     /// with corrections.
     pub guaranteed_error: Option<f64>,
+    /// What it does to the first texture of each part; `None` without textures.
+    pub texture: Option<TextureDeviation>,
     /// Whether the target was met. If not, nothing more could be done within what must be kept.
     pub is_met: bool,
 }
@@ -105,6 +106,52 @@ pub fn simplify(
 ) -> Result<Simplified, LodError> {
     options.check()?;
     check_progressive(skin, options)?;
+    let mut simplifier = begin(skin, mesh, draw, poses, options)?;
+    let guarantee = Guarantee::new(skin, &simplifier.model, legal)?;
+    let mut simplified = Simplified {
+        levels: Vec::new(),
+        dropped_triangles: simplifier.model.mesh.dropped_faces,
+        sample_poses: simplifier.samples.chosen.clone(),
+        progressive: None,
+    };
+    // Points that nothing draws are in no level.
+    let is_drawn: Vec<bool> = (simplifier.model.mesh.faces_of_point.iter())
+        .map(|faces| !faces.is_empty())
+        .collect();
+    let mut before: Vec<u32> = (0..is_drawn.len() as u32).collect();
+    let mut taken = 0;
+    simplifier.cap_influences();
+    for (number, target) in targets.iter().enumerate() {
+        if !simplifier.reach(number, *target, &skin.skeleton, progress) {
+            return Err(LodError::Stopped);
+        }
+        let allowed = guarantee.farthest_allowed(&simplifier, taken, progress)?;
+        let Some(Allowed { made, is_held_back }) = allowed else {
+            break;
+        };
+        let mut level = level_of(&made, &simplifier, skin, draw)?;
+        level.becomes = becomes(&before, &is_drawn, &made.snapshot);
+        level.is_met = made.meets(target) && !is_held_back;
+        simplified.levels.push(level);
+        (before, taken) = (made.snapshot.points, made.steps);
+        if is_held_back {
+            break;
+        }
+    }
+    if options.progressive && taken > 0 {
+        simplified.progressive = Some(sequence(&simplifier, taken, skin, mesh, draw));
+    }
+    Ok(simplified)
+}
+
+/// The character before the first step, in its sample poses.
+fn begin(
+    skin: &Skin,
+    mesh: &TriMesh,
+    draw: &DrawMesh,
+    poses: &[Pose],
+    options: &LodOptions,
+) -> Result<Simplifier, LodError> {
     if poses.is_empty() {
         return Err(LodError::NoPoses);
     }
@@ -121,136 +168,50 @@ pub fn simplify(
         false => Vec::new(),
     };
     let blending = Blending::new(&skin.skeleton, placement, options.max_influences);
-    let judge = match legal {
-        Some(legal) if skin.coefficients.is_empty() => {
-            Some((SkinBounds::new(skin, legal.limits)?, legal.tolerance))
-        }
-        _ => None,
-    };
     let mut options = options.clone();
     options.drop_influences |= !options.collapse;
-    let rows = |model: &Model, points: &[u32]| -> Vec<Vec<Influence>> {
-        let own = points.iter().map(|&p| &model.vertices[p as usize]);
-        own.map(|vertex| vertex.influences.clone()).collect()
-    };
-    let all: Vec<u32> = (0..model.vertices.len() as u32).collect();
-    let given_rows = judge.is_some().then(|| rows(&model, &all));
-    let mut simplified = Simplified {
-        levels: Vec::new(),
-        dropped_triangles: model.mesh.dropped_faces,
-        sample_poses: samples.chosen.clone(),
-        progressive: None,
-    };
-    let mut simplifier = Simplifier::new(model, samples, more_samples, blending, &options);
-    // Points that nothing draws are in no level.
-    let is_drawn: Vec<bool> = (simplifier.model.mesh.faces_of_point.iter())
-        .map(|faces| !faces.is_empty())
-        .collect();
-    let mut before: Vec<u32> = all;
-    let mut taken = 0;
-    simplifier.cap_influences();
-    for (number, target) in targets.iter().enumerate() {
-        let last = options.max_bones.last();
-        let most_bones = options.max_bones.get(number).or(last).copied();
-        let is_done = most_bones.is_none_or(|most| {
-            simplifier.queue.clear();
-            simplifier.drop_bones(&skin.skeleton, most, progress)
-        });
-        if !is_done || !simplifier.run(*target, progress) {
-            return Err(LodError::Stopped);
-        }
-        let polished = |count: usize| {
-            let mut snapshot = Snapshot::after(&simplifier, count);
-            if options.collapse {
-                snapshot.polish(&simplifier.given, &simplifier.samples, &simplifier.blending);
-            }
-            let certified = judge
-                .as_ref()
-                .zip(given_rows.as_ref())
-                .map(|((bounds, _), given)| {
-                    let surface = LevelSurface::new(
-                        &snapshot.faces,
-                        &snapshot.positions,
-                        &simplifier.samples.weights,
-                    );
-                    let start = |p: &u32| snapshot.number[*p as usize];
-                    let went_to: Vec<u32> = snapshot.went_to.iter().map(start).collect();
-                    let given = GivenSurface {
-                        faces: &simplifier.given.faces,
-                        positions: &simplifier.given.positions,
-                        rows: given,
-                        went_to: &went_to,
-                    };
-                    certify(
-                        &given,
-                        &surface,
-                        &rows(&snapshot.model, &snapshot.points),
-                        bounds,
-                    )
-                });
-            (snapshot, certified)
-        };
-        let mut count = simplifier.operations.len();
-        let (mut snapshot, mut certified) = polished(count);
-        let tolerance = judge.as_ref().and_then(|(_, tolerance)| *tolerance);
-        let is_held_back =
-            matches!((certified, tolerance), (Some(error), Some(most)) if error > most);
-        if is_held_back {
-            // Halving finds a number of steps that is allowed while a few more are not. None at all always are.
-            let enough = (count - taken) / 256 + 1;
-            let (mut allowed, mut too_many) = (taken, count);
-            let mut found = None;
-            while too_many - allowed > enough {
-                if !progress.report("holding the guarantee", allowed - taken, count - taken) {
-                    return Err(LodError::Stopped);
-                }
-                let middle = allowed + (too_many - allowed) / 2;
-                let (tried, bound) = polished(middle);
-                match bound <= tolerance {
-                    true => (allowed, found) = (middle, Some((tried, bound))),
-                    false => too_many = middle,
-                }
-            }
-            let Some(found) = found else { break };
-            (snapshot, certified) = found;
-            count = allowed;
-        }
-        let is_met = match target {
-            LevelTarget::Triangles(most) => snapshot.faces.len() <= *most,
-            LevelTarget::Influences(most) => snapshot.model.influence_count <= *most,
-            LevelTarget::Error(_) => true,
-        };
-        let becomes: Vec<u32> = (before.iter())
-            .map(|&point| match is_drawn[point as usize] {
-                true => snapshot.number[snapshot.went_to[point as usize] as usize],
-                false => 0,
-            })
-            .collect();
-        let weights = &simplifier.samples.weights;
-        let [rms_error, largest_error] = snapshot.errors(&simplifier.given, weights);
-        let (level, drawn, program) =
-            extract(&snapshot, draw, skin, simplifier.blending.placement)?;
-        simplified.levels.push(LevelShape {
-            mesh: level,
-            draw: drawn,
-            program,
-            becomes: match becomes.contains(&u32::MAX) {
-                true => Vec::new(),
-                false => becomes,
-            },
-            rms_error,
-            largest_error,
-            guaranteed_error: certified.filter(|error| error.is_finite()),
-            is_met: is_met && !is_held_back,
-        });
-        before = snapshot.points;
-        taken = count;
-        if is_held_back {
-            break;
-        }
+    Ok(Simplifier::new(
+        model,
+        samples,
+        more_samples,
+        blending,
+        &options,
+    ))
+}
+
+/// A level as others see it; what points become and whether the target is met is for the caller to say.
+fn level_of(
+    made: &Made,
+    simplifier: &Simplifier,
+    skin: &Skin,
+    draw: &DrawMesh,
+) -> Result<LevelShape, LodError> {
+    let weights = &simplifier.samples.weights;
+    let [rms_error, largest_error] = made.snapshot.errors(&simplifier.given, weights);
+    let placement = simplifier.blending.placement;
+    let (mesh, draw, program) = extract(&made.snapshot, draw, skin, placement)?;
+    Ok(LevelShape {
+        mesh,
+        draw,
+        program,
+        becomes: Vec::new(),
+        rms_error,
+        largest_error,
+        guaranteed_error: made.certified.filter(|error| error.is_finite()),
+        texture: (made.snapshot).texture_deviation(&simplifier.given, weights),
+        is_met: false,
+    })
+}
+
+/// What each point of the level before becomes; empty where one of them vanished.
+fn becomes(before: &[u32], is_drawn: &[bool], now: &Snapshot) -> Vec<u32> {
+    let each = before.iter().map(|&point| match is_drawn[point as usize] {
+        true => now.number[now.went_to[point as usize] as usize],
+        false => 0,
+    });
+    let all: Vec<u32> = each.collect();
+    match all.contains(&u32::MAX) {
+        true => Vec::new(),
+        false => all,
     }
-    if options.progressive && taken > 0 {
-        simplified.progressive = Some(sequence(&simplifier, taken, skin, mesh, draw));
-    }
-    Ok(simplified)
 }

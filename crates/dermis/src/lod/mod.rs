@@ -30,6 +30,7 @@ mod extract;
 mod feet;
 mod freedom;
 mod geomorph;
+mod guarantee;
 mod lanes;
 mod legality;
 mod levels;
@@ -47,6 +48,7 @@ mod snapshot;
 mod surface;
 #[cfg(test)]
 mod testing;
+mod texture;
 mod vertices;
 mod wedges;
 
@@ -54,6 +56,7 @@ pub use geomorph::geomorph;
 pub use levels::{LegalPoseLimits, LevelShape, Simplified, simplify};
 pub use progressive::{Progressive, ProgressiveLevel, ProgressivePart};
 pub use select::{LevelChooser, Picture};
+pub use texture::TextureDeviation;
 
 use crate::bounds::BoundsError;
 use crate::mesh::MeshError;
@@ -151,6 +154,8 @@ impl LodOptions {
 /// Measured on a hand, a tube and a body, in poses that were not seen, at 1/2 to 1/64 of the influences, where vertices
 /// lose influences, too: the error alone is up to 1.3 times worse, the error for each influence up to 1.9 times, the
 /// squared error times area up to 1.3 times. Each is better in places: by a third on the tube at 1/2, elsewhere by a tenth.
+/// Counting the influences that really go, where a new vertex follows the bones of both ends, is up to two fifths better on
+/// the tube at 1/64 and three times worse on a fox of 576 triangles at 1/16.
 fn rank(cost: f64, removed_influences: usize) -> f64 {
     cost / removed_influences.max(1) as f64
 }

@@ -55,9 +55,7 @@ pub(super) fn polish(
     for _ in 0..ROUNDS {
         let steps = level.round(vertices, positions, on_surface, &mut feet);
         let tried: Vec<Option<(LevelVertex, Lanes3)>> = par::map(vertices.len(), |c| {
-            let step = steps[c].as_ref()?;
-            let longer: Vec<f64> = step.iter().map(|z| LONGER * z).collect();
-            let vertex = level.blending.stepped(&vertices[c], &longer);
+            let vertex = level.blending.stepped(&vertices[c], steps[c].as_ref()?);
             let places = positions_of(&vertex, level.samples, level.blending);
             let moved = level.mean_square(&sub3(&places, &starts[c]));
             (moved <= reach[c].powi(2)).then_some((vertex, places))
@@ -197,7 +195,11 @@ impl Movable<'_> {
                     },
                 );
             }
-            system.solve(RIDGE)
+            let mut step = system.solve_above(&freedom.floors, RIDGE)?;
+            for (z, floor) in step.iter_mut().zip(&freedom.floors) {
+                *z = floor.max(LONGER * *z);
+            }
+            Some(step)
         })
     }
 }

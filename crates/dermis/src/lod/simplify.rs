@@ -8,11 +8,12 @@ use super::model::{Model, Operation};
 use super::placing::{Scratch, positions_of};
 use super::quadrics::{AttributeQuadric, Quadric};
 use super::samples::SamplePoses;
+use super::texture::GivenTexture;
 use super::vertices::Blending;
 use super::{LevelTarget, LodOptions, rank};
 use crate::par;
 use crate::progress::Progress;
-use crate::rig::BoneId;
+use crate::rig::{BoneId, Skeleton};
 
 /// A step that may be worth taking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +55,8 @@ pub(super) struct Simplifier {
 pub(super) struct Given {
     pub(super) faces: Vec<[u32; 3]>,
     pub(super) positions: Vec<Lanes3>,
+    /// Where it shows its texture; `None` without one.
+    pub(super) texture: Option<GivenTexture>,
 }
 
 impl Simplifier {
@@ -75,6 +78,7 @@ impl Simplifier {
                 .map(|face| model.mesh.points(face))
                 .collect(),
             positions: positions.clone(),
+            texture: GivenTexture::new(&model.mesh),
         };
         let mut simplifier = Self {
             given,
@@ -95,6 +99,26 @@ impl Simplifier {
         };
         simplifier.measure_surface();
         simplifier
+    }
+
+    /// Goes on to the level of this number: first without the bones that it may not have.
+    ///
+    /// Returns false when the caller stopped it.
+    pub(super) fn reach(
+        &mut self,
+        number: usize,
+        target: LevelTarget,
+        skeleton: &Skeleton,
+        progress: &dyn Progress,
+    ) -> bool {
+        let most_bones = &self.options.max_bones;
+        if let Some(&most) = most_bones.get(number).or(most_bones.last()) {
+            self.queue.clear();
+            if !self.drop_bones(skeleton, most, progress) {
+                return false;
+            }
+        }
+        self.run(target, progress)
     }
 
     /// Takes steps until a target is met, or nothing more can be done.
@@ -191,19 +215,10 @@ impl Simplifier {
         if entry.is_drop {
             return self.drop_influence(entry.a, BoneId(entry.b as u16));
         }
-        let ends = [entry.a, entry.b];
-        let counts = ends.map(|p| self.model.vertices[p as usize].influences.len());
-        let area = self.area_of(ends);
-        if !self.collapse(entry.a, entry.b) {
+        let area = self.area_of([entry.a, entry.b]);
+        let Some(cost) = self.collapse(entry.a, entry.b) else {
             return false;
-        }
-        // The rank is the cost for each influence that goes.
-        let removed = match self.operations.last() {
-            Some(Operation::Collapse(collapse)) if collapse.removed == entry.a => counts[0],
-            Some(Operation::Collapse(_)) => counts[1],
-            _ => counts[0].max(counts[1]),
         };
-        let cost = f64::from_bits(entry.cost) * removed.max(1) as f64;
         self.step_errors.resize(self.operations.len(), 0.0);
         if let Some(error) = self.step_errors.last_mut().filter(|_| area > 0.0) {
             *error = (cost / area).sqrt();

@@ -26,8 +26,12 @@ impl Simplifier {
             let corners = mesh
                 .points(face)
                 .map(|p| self.model.vertices[p as usize].rest);
-            let [p, q, r] = corners;
-            let area = (q - p).cross(r - p).length() / 6.0;
+            // As large as it is seen: at rest a file may show a hand at a hundredth of its size.
+            let shown = mesh.points(face).map(|p| &self.positions[p as usize]);
+            let (_, areas) = unit_normals(shown);
+            let area: f64 = (areas.iter().zip(&self.samples.weights))
+                .map(|(area, weight)| area * weight / 3.0)
+                .sum();
             let importances = &self.importances[mesh.part_of_face[face] as usize];
             let of_wedge = &mut self.of_wedge;
             let known = mesh.gradients(face, corners, |n, g, d| {
