@@ -232,8 +232,9 @@ impl Blending {
 mod tests {
     use super::*;
     use crate::lod::LodOptions;
-    use crate::lod::testing::simplifier_of;
+    use crate::lod::testing::{poses_of, simplifier_of};
     use crate::mesh::DrawMesh;
+    use crate::skin::{VertexProgram, Weight};
     use crate::synth::{TubeOptions, tube};
     use glam::DMat3;
 
@@ -302,5 +303,52 @@ mod tests {
             }
         }
         assert!(compared > 100, "most edges: {compared}");
+    }
+
+    /// L2: in pieces that follow one bone each, every edge costs what it costs at rest, however the bones move.
+    #[test]
+    fn fact_l2_edges_of_rigid_pieces_cost_what_they_cost_at_rest() {
+        let mut made = tube(&TubeOptions {
+            ring_count: 12,
+            segment_count: 8,
+            bone_count: 3,
+            example_count: 12,
+        });
+        let mut owner = Vec::new();
+        if let VertexProgram::Ssd(program) = &mut made.truth.program {
+            let heavier = |a: &&Weight, b: &&Weight| a.weight.total_cmp(&b.weight);
+            let rows = program.weights.iter();
+            owner = rows
+                .map(|row| row.iter().max_by(heavier).expect("some bone").bone)
+                .collect();
+            let whole = |&bone: &BoneId| vec![Weight { bone, weight: 1.0 }];
+            program.weights = owner.iter().map(whole).collect();
+        }
+        let mesh = made.examples.rest();
+        // Triangles between two pieces are cut away.
+        let is_one = |t: &&[u32; 3]| t.iter().all(|&i| owner[i as usize] == owner[t[0] as usize]);
+        let triangles: Vec<_> = mesh.triangles().iter().filter(is_one).copied().collect();
+        let draw = DrawMesh::plain("", mesh.vertex_count(), &triangles);
+        let rest = [made.truth.skeleton.rest_pose()];
+        let [still, moving] = [&rest[..], &poses_of(&made)]
+            .map(|poses| simplifier_of(&made, &draw, poses, &LodOptions::default()));
+        let mut compared = 0;
+        for t in &triangles {
+            let [a, b] = [t[0], t[1]];
+            let [still, moving] = [&still, &moving].map(|s| {
+                let placed = s.evaluate(a, b, &mut Scratch::default());
+                placed.map(|placed| placed.cost)
+            });
+            let (Some(still), Some(moving)) = (still, moving) else {
+                assert_eq!(still.is_some(), moving.is_some(), "both or none");
+                continue;
+            };
+            assert!(
+                (still - moving).abs() < 1e-9,
+                "{still} at rest, {moving} moving"
+            );
+            compared += usize::from(still > 1e-6);
+        }
+        assert!(compared > 50, "most edges: {compared}");
     }
 }
