@@ -53,6 +53,7 @@
 //! The `threads` feature, on by default, works on vertices and examples in parallel, in the current
 //! rayon pool. Results are the same, bit for bit, on any number of threads and without it.
 
+pub mod bake;
 pub mod bounds;
 pub mod clip;
 pub mod compare;
@@ -68,6 +69,7 @@ pub mod mesh;
 pub mod metric;
 pub mod normal;
 mod par;
+pub mod param;
 pub mod pose_space;
 pub mod progress;
 pub mod rig;

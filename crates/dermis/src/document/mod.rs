@@ -5,6 +5,7 @@
 //! [`assemble_animation`], and end with it, [`Document::of_fit`] and [`decomposed_document`].
 
 mod animation;
+mod baked;
 mod bone_guess;
 mod bones;
 mod bounds_record;
@@ -32,6 +33,7 @@ mod record;
 mod spheres;
 mod subdivided;
 mod testing;
+mod unwrapped;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -46,6 +48,7 @@ use crate::skin::{SkinError, SsdProgram, VertexProgram};
 use crate::{Skin, TriMesh};
 
 pub use animation::{AnimationOptions, AssembledAnimation, NamedMotion, assemble_animation};
+pub use baked::{BakeOptions, Baked, MapKind};
 pub use bone_guess::guess_bones;
 pub use bones::BoneSummary;
 pub use bounds_record::{AssumedPoses, BoundsRecord, PartBounds};
@@ -70,6 +73,9 @@ pub use poses_by_name::{MatchedPoses, PosesError, poses_by_name};
 pub use record::{FallbackError, SkinRecord};
 pub use spheres::{FoundRadii, Spheres, farthest_shown};
 pub use subdivided::{LevelFacts, SubdivideOptions, Subdivided};
+pub use unwrapped::{
+    AtlasMeasures, AtlasOptions, AtlasPoses, PosesFor, SeamSource, Unwrapped, seams_of, stretch_in,
+};
 
 /// Everything that dermis understands of a file.
 ///

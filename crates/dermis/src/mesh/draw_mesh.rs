@@ -53,6 +53,43 @@ pub struct AttributeData {
     pub values: Vec<f32>,
 }
 
+impl DrawPart {
+    /// The part with other vertices, each a copy of one that it has, and triangles of those.
+    ///
+    /// # Panics
+    /// When a copied vertex does not exist.
+    pub(crate) fn with_copies(&self, copy_of: &[u32], triangles: Vec<[u32; 3]>) -> Self {
+        fn copied<T: Copy>(values: &[T], copy_of: &[u32]) -> Vec<T> {
+            match values.is_empty() {
+                true => Vec::new(),
+                false => copy_of.iter().map(|&v| values[v as usize]).collect(),
+            }
+        }
+        let custom = |attribute: &CustomAttribute| {
+            let AttributeData { width, values } = &attribute.data;
+            let row = |&v: &u32| &values[v as usize * width..(v as usize + 1) * width];
+            CustomAttribute {
+                name: attribute.name.clone(),
+                data: AttributeData {
+                    width: *width,
+                    values: copy_of.iter().flat_map(row).copied().collect(),
+                },
+            }
+        };
+        Self {
+            mesh_name: self.mesh_name.clone(),
+            material: self.material,
+            points: copied(&self.points, copy_of),
+            triangles,
+            normals: copied(&self.normals, copy_of),
+            tangents: copied(&self.tangents, copy_of),
+            uvs: self.uvs.iter().map(|set| copied(set, copy_of)).collect(),
+            colors: self.colors.iter().map(|set| copied(set, copy_of)).collect(),
+            custom: self.custom.iter().map(custom).collect(),
+        }
+    }
+}
+
 impl DrawMesh {
     /// One part that draws every point once, without attributes.
     pub fn plain(name: impl Into<String>, vertex_count: usize, triangles: &[[u32; 3]]) -> Self {

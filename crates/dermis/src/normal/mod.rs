@@ -48,6 +48,7 @@ mod statistics;
 mod tangents;
 
 pub use blended::{BlendedNormal, blended_normals};
+pub(crate) use blended::{blended_matrices, cofactors};
 pub use faces::fit_tangents;
 pub use report::{NormalAngles, NormalReport, is_blended, measure_normals};
 pub use rest::{tangents_from_rest_normals, tangents_with_weight_gradient};

@@ -15,6 +15,6 @@ pub(crate) use coarse_levels::CoarseLevels;
 pub(crate) use edge_system::{EdgeSystem, NodeKind, SLOT};
 pub(crate) use simplex_gram::SimplexGram;
 pub use simplex_ls::{SimplexLs, SimplexSolution};
-pub(crate) use sparse_cholesky::{LowerColumns, SparseCholesky};
+pub(crate) use sparse_cholesky::{CholeskyError, LowerColumns, SparseCholesky};
 pub(crate) use symmetric_eigen::SymmetricEigen;
 pub(crate) use tall_product::{lower_gram, product, squared_column_norms, squared_norm};

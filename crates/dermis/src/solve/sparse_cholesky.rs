@@ -6,7 +6,7 @@ use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
     factorize_symbolic_cholesky,
 };
-use faer::sparse::{SparseColMat, SymbolicSparseColMat};
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Par, Side};
 
 /// A symmetric matrix given by its lower half: columns one after the other, rows rising in each.
@@ -33,6 +33,7 @@ pub(crate) enum CholeskyError {
 
 /// The factor of a sparse matrix.
 pub(crate) struct SparseCholesky {
+    pattern: SymbolicSparseColMat<usize>,
     symbolic: SymbolicCholesky<usize>,
     values: Vec<f64>,
 }
@@ -46,9 +47,8 @@ impl SparseCholesky {
         let size = matrix.starts.len() - 1;
         let pattern =
             SymbolicSparseColMat::new_checked(size, size, matrix.starts, None, matrix.rows);
-        let matrix = SparseColMat::new(pattern, matrix.values);
         let symbolic = factorize_symbolic_cholesky(
-            matrix.symbolic(),
+            pattern.as_ref(),
             Side::Lower,
             SymmetricOrdering::Amd,
             CholeskySymbolicParams::default(),
@@ -59,12 +59,30 @@ impl SparseCholesky {
             .try_reserve_exact(symbolic.len_val())
             .map_err(|_| CholeskyError::TooLarge)?;
         values.resize(symbolic.len_val(), 0.0);
-        let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+        let mut factor = Self {
+            pattern,
+            symbolic,
+            values,
+        };
+        factor.refactor(&matrix.values)?;
+        Ok(factor)
+    }
+
+    /// Factors another matrix with its entries in the same places, in the same order; after an error the factor is
+    /// of no use until this succeeds.
+    ///
+    /// # Errors
+    /// [`CholeskyError::NotPositiveDefinite`] and [`CholeskyError::TooLarge`].
+    pub(crate) fn refactor(&mut self, entries: &[f64]) -> Result<(), CholeskyError> {
+        let matrix = SparseColMatRef::new(self.pattern.as_ref(), entries);
+        let scratch = self
+            .symbolic
+            .factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
         let mut memory = MemBuffer::try_new(scratch).map_err(|_| CholeskyError::TooLarge)?;
-        symbolic
+        self.symbolic
             .factorize_numeric_llt(
-                &mut values,
-                matrix.as_ref(),
+                &mut self.values,
+                matrix,
                 Side::Lower,
                 LltRegularization::default(),
                 Par::Seq,
@@ -72,7 +90,7 @@ impl SparseCholesky {
                 Default::default(),
             )
             .map_err(|_| CholeskyError::NotPositiveDefinite)?;
-        Ok(Self { symbolic, values })
+        Ok(())
     }
 
     /// Replaces the right-hand side by the solution.
@@ -124,6 +142,29 @@ mod tests {
         for (found, wanted) in right.iter().zip(&wanted) {
             assert!((found - wanted).abs() < 1e-12, "{found} {wanted}");
         }
+    }
+
+    #[test]
+    fn a_second_matrix_of_the_same_pattern_is_solved() {
+        let mut factor = SparseCholesky::new(chain(20, 2.0)).expect("positive definite");
+        factor
+            .refactor(&chain(20, 3.0).values)
+            .expect("positive definite");
+        let mut right = vec![1.0; 20];
+        factor.solve(&mut right);
+        let mut fresh = vec![1.0; 20];
+        SparseCholesky::new(chain(20, 3.0))
+            .expect("positive definite")
+            .solve(&mut fresh);
+        assert_eq!(right, fresh, "same numbers in the same order");
+    }
+
+    #[test]
+    fn a_failed_factor_can_be_mended() {
+        let mut factor = SparseCholesky::new(chain(20, 2.0)).expect("positive definite");
+        let error = factor.refactor(&chain(20, 1.0).values).err();
+        assert_eq!(error, Some(CholeskyError::NotPositiveDefinite), "1 < 2");
+        assert!(factor.refactor(&chain(20, 4.0).values).is_ok(), "4 > 2");
     }
 
     #[test]

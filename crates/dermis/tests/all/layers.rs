@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// From the lowest layer up, as in ARCHITECTURE.md.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 25] = [
     "limits",
     "rows",
     "par",
@@ -22,6 +22,8 @@ const LAYERS: [&str; 23] = [
     "bounds",
     "normal",
     "measure",
+    "param",
+    "bake",
     "lod",
     "fit",
     "document",

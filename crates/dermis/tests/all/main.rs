@@ -39,3 +39,4 @@ mod ssd_fit;
 mod subdivision;
 #[path = "../../../../tests/support/mod.rs"]
 mod support;
+mod texture_atlases;
