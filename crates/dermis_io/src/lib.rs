@@ -50,6 +50,7 @@ mod format;
 mod format_table;
 mod geometry;
 pub mod gltf;
+mod images;
 pub mod limits;
 mod npz;
 mod obj;
@@ -75,6 +76,8 @@ pub use files::{
 };
 pub use format::{WriteOptions, read, read_bytes, read_points, read_poses, to_bytes, write};
 pub use format_table::{Content, Format, FrameStorage};
+pub use images::{ImageError, decode_image, encode_png};
+pub use npz::tangent_map_npz;
 pub use placement::{Placement, placed};
 pub use ply::PlyEncoding;
 pub use sequence::{SequenceOptions, expand_inputs, natural_order, read_inputs};

@@ -20,7 +20,9 @@ mod archive;
 mod bones;
 mod npy;
 mod read;
+mod tangent_map;
 mod write;
 
 pub(crate) use read::{read, read_bones};
+pub use tangent_map::tangent_map_npz;
 pub(crate) use write::write;
