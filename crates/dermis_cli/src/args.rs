@@ -7,6 +7,7 @@ use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand};
 use dermis_io::InputOptions;
 
+use crate::bake_args::BakeArgs;
 use crate::common_args::Common;
 use crate::decompose_args::DecomposeArgs;
 use crate::help_texts;
@@ -22,6 +23,7 @@ use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
 use crate::subdivide_args::SubdivideArgs;
 use crate::talk::Talk;
+use crate::unwrap_args::UnwrapArgs;
 
 /// Colours of help: those that many programs have.
 const STYLES: Styles = Styles::styled()
@@ -99,6 +101,12 @@ pub(crate) enum Command {
     /// Make coarser levels of a skinned character, for when it is far away, that are good in every pose of its clips.
     #[command(after_help = help_texts::LOD)]
     Lod(LodArgs),
+    /// Give a character texture coordinates whose stretch is low in every pose of its clips: charts, packed into an atlas.
+    #[command(after_help = help_texts::UNWRAP)]
+    Unwrap(Box<UnwrapArgs>),
+    /// Carry the detail of a character to a coarser form of it: a normal map that is best over its poses, and its textures.
+    #[command(after_help = help_texts::BAKE)]
+    Bake(Box<BakeArgs>),
     /// Time the evaluation of a skin on this machine.
     #[command(after_help = help_texts::BENCH)]
     Bench(BenchArgs),

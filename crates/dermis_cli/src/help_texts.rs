@@ -260,3 +260,27 @@ Examples:
 Levels share bones, clips and materials, and stand in one file (MSFT_lod), the full character first: players that do \
 not know the extension show that. `dermis convert hero_lod.glb --level 2 far.glb` takes one out; eval, info and bench \
 have --level, too. Exit code 1 says that a level could not be made as small as asked; the file is written all the same.";
+
+/// Of `dermis unwrap`.
+pub(crate) const UNWRAP: &str = "\
+Examples:
+  dermis unwrap hero.glb -o hero_uv.glb
+  dermis unwrap hero.glb --charts 12 --size 1024 -o hero_uv.glb --picture uv.png
+  dermis unwrap hero.glb --from drawn.obj -o hero_uv.glb --report uv.html
+  dermis unwrap hero.glb --keep -o hero_better.glb
+  dermis unwrap scan.obj --poses rest -o scan_uv.obj
+
+Points, bones and clips stay as they are. Vertices are split along seams. Levels of detail are left out: make them of \
+the result. See docs/guide/unwrap.md.";
+
+/// Of `dermis bake`.
+pub(crate) const BAKE: &str = "\
+Examples:
+  dermis bake hero.glb --to hero_lod1.glb --size 1024 -o hero_far.glb
+  dermis bake hero_lod.glb -o hero_baked.glb
+  dermis bake hero_lod.glb --level 2 --normal-map -o hero_baked.glb
+  dermis bake scan.glb --to game.glb --cage 5% --tangent-map game.npz -o game_baked.glb
+
+The coarse form must have UVs that do not lie over each other: `dermis unwrap` makes some, and levels made with \
+`dermis lod` keep those of the full character. Normal maps are tangent-space maps as glTF has them (MikkTSpace), and the \
+file has the tangents that they were made for. See docs/guide/bake.md.";

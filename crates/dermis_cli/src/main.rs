@@ -4,6 +4,7 @@
 //! and hand their results to `report`. Data goes to stdout, talk to stderr.
 
 mod args;
+mod bake_args;
 mod cmd;
 mod common_args;
 mod decompose_args;
@@ -30,6 +31,7 @@ mod report;
 mod resumed;
 mod subdivide_args;
 mod talk;
+mod unwrap_args;
 
 use std::process::ExitCode;
 
@@ -98,6 +100,8 @@ fn main() -> ExitCode {
         Command::Transform(args) => cmd::transform::run(args, &talk),
         Command::Lod(args) => cmd::lod::run(args, &talk),
         Command::Subdivide(args) => cmd::subdivide::run(args, &talk),
+        Command::Unwrap(args) => cmd::unwrap::run(args, &talk),
+        Command::Bake(args) => cmd::bake::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Completions(args) => cmd::shell::completions(args),
         Command::Man(args) => cmd::shell::man(args, &talk),

@@ -1,5 +1,6 @@
 //! One file per command: checks the arguments, calls the library, prints the result.
 
+pub(crate) mod bake;
 pub(crate) mod bake_clips;
 pub(crate) mod bench;
 mod bench_against;
@@ -26,6 +27,9 @@ pub(crate) mod shell;
 pub(crate) mod stats;
 pub(crate) mod subdivide;
 pub(crate) mod transform;
+pub(crate) mod unwrap;
+mod unwrap_polygons;
+mod unwrap_seams;
 
 use std::path::Path;
 

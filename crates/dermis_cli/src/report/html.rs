@@ -27,7 +27,8 @@ pub(crate) fn html(report: &Report, figures: &[Figure]) -> anyhow::Result<String
         escape(&report.subject),
     );
     let p = &mut page;
-    if let Some(verdict) = report.data["verdict"].as_str() {
+    let verdict = report.data["verdict"].as_str();
+    if let Some(verdict) = verdict {
         *p += &format!("<p class=\"verdict\">{}</p>\n", escape(verdict));
     }
     for block in &report.blocks {
@@ -42,7 +43,8 @@ pub(crate) fn html(report: &Report, figures: &[Figure]) -> anyhow::Result<String
                 p.push_str("</table>\n");
             }
             Block::Sentences(sentences) => {
-                for sentence in sentences {
+                // Text has it among its sentences where it has it at all.
+                for sentence in (sentences.iter()).filter(|text| Some(text.as_str()) != verdict) {
                     *p += &format!("<p>{}</p>\n", escape(sentence));
                 }
             }
@@ -186,6 +188,11 @@ fn draw(p: &mut String, figure: &Figure) -> anyhow::Result<()> {
             Part::Charts(charts) => {
                 p.push_str("<div class=\"charts\">");
                 p.extend(charts.iter().map(dermis_render::Chart::to_svg));
+                p.push_str("</div>\n");
+            }
+            Part::Histograms(histograms) => {
+                p.push_str("<div class=\"charts\">");
+                p.extend(histograms.iter().map(dermis_render::Histogram::to_svg));
                 p.push_str("</div>\n");
             }
             Part::Scale { svg, note } => {

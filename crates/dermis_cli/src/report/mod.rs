@@ -1,8 +1,11 @@
 //! Results as people want them: one model of what there is to tell, and four renderers of it.
 //!
-//! `fit`, `comparison`, `decomposition`, `decompositions` and `levels` fill the model, each for one kind of result, and so do commands
+//! `fit`, `comparison`, `decomposition`, `decompositions`, `levels` and `atlas` fill the model, each for one kind of result, and so do commands
 //! whose results are never pages; `text`, `json`, `csv` and `html` know nothing about any of them.
 
+mod atlas;
+mod atlas_pictures;
+mod atlas_stretch;
 mod charts;
 mod comparison;
 mod csv;
@@ -30,6 +33,8 @@ use anyhow::Context;
 use crate::output_args::OutputArgs;
 use provenance::Provenance;
 
+pub(crate) use atlas::atlas_report;
+pub(crate) use atlas_pictures::{atlas_figures, atlas_sheet};
 pub(crate) use comparison::{comparison_figures, comparison_report, report_of_rows, row_data};
 pub(crate) use decomposition::{decomposition_figures, decomposition_report};
 pub(crate) use decompositions::{decompositions_figures, decompositions_report};

@@ -6,7 +6,7 @@
 //! Charts and pictures take a while and are wanted on pages alone; they are made apart, as [`Figure`]s.
 
 use dermis::TriMesh;
-use dermis_render::Chart;
+use dermis_render::{Chart, Histogram};
 use serde_json::{Map, Value};
 
 use super::gallery::PictureRow;
@@ -126,6 +126,8 @@ pub(crate) struct Figure {
 pub(super) enum Part {
     /// Side by side.
     Charts(Vec<Chart>),
+    /// Distributions, side by side.
+    Histograms(Vec<Histogram>),
     /// The colours of all pictures of the page.
     Scale {
         /// The legend.

@@ -4,6 +4,7 @@ mod a_comparison_goes_on;
 mod any_level_of_a_file;
 mod at_home_in_a_shell;
 mod bad_input_gets_one_sentence;
+mod bake_detail;
 mod bench_times_a_skin;
 mod bones_of_a_file;
 mod bound_a_crowd;
@@ -47,3 +48,4 @@ mod stops_cleanly;
 mod subdivide_a_skin;
 #[path = "../../../../tests/support/mod.rs"]
 mod support;
+mod unwrap_a_character;
