@@ -8,9 +8,11 @@ use super::flatten::{Flat, FlattenOptions, flatten, improve};
 use super::grow::grow;
 use super::half_edges::HalfEdges;
 use super::options::{UnwrapError, UnwrapOptions};
-use super::piece::EdgeProducts;
+use super::piece::{EdgeProducts, Piece};
 use super::straight_lines::{corners, straight_lines};
-use super::unwrap::{NARROW_STRETCH, Surface, edge_lengths, judged};
+use super::unwrap::{
+    NARROW_STRETCH, Surface, TO_STAY, edge_lengths, judged, packs_well, root_of_area,
+};
 use crate::par;
 use crate::progress::{Progress, Stage};
 
@@ -38,11 +40,18 @@ pub(crate) fn lay_out(
     let numbers: Vec<u32> = charts.numbers().collect();
     let stages = if options.straight_borders { 2 } else { 1 };
     let stage = Stage::new(progress, "flattening", stages * numbers.len());
-    // Who gives seams or a number of charts wants those.
-    let most = match options.keep_seams || options.charts.is_some() {
+    // Who gives seams or a number of charts wants those. Straight borders are made for charts that stay whole.
+    let is_given = options.keep_seams || options.charts.is_some();
+    let most = match is_given {
         true => f64::INFINITY,
         false => options.max_stretch.max(NARROW_STRETCH),
     };
+    let side = match is_given || options.straight_borders {
+        true => f64::INFINITY,
+        false => root_of_area(surface.metrics),
+    };
+    let is_good =
+        |piece: &Piece, flat: &Flat| judged(flat) <= most && packs_well(piece, flat, side, TO_STAY);
     let mut layouts = par::map(numbers.len(), |k| {
         if stage.is_stopped() {
             return Vec::new();
@@ -51,7 +60,7 @@ pub(crate) fn lay_out(
         let given = (!surface.uvs.is_empty()).then(|| kept(&chart, surface.uvs));
         let layouts = match given.flatten() {
             Some(layout) => vec![layout],
-            None => laid_out(chart, normals, most),
+            None => laid_out(chart, normals, &is_good),
         };
         stage.step();
         layouts
@@ -86,18 +95,23 @@ pub(crate) fn lay_out(
     }
 }
 
-/// The layout of a chart, or of its parts when it cannot be laid out with a stretch of at most `most` without overlapping
-/// itself.
-fn laid_out(chart: ChartPiece, normals: &[DVec3], most: f64) -> Vec<Layout> {
+/// The layout of a chart, or of its parts when it overlaps itself or is not good otherwise.
+fn laid_out(
+    chart: ChartPiece,
+    normals: &[DVec3],
+    is_good: &dyn Fn(&Piece, &Flat) -> bool,
+) -> Vec<Layout> {
     let mut done = Vec::new();
     let mut open = vec![chart];
     while let Some(chart) = open.pop() {
         match flatten(&chart.piece, &FlattenOptions::default()) {
-            Ok(flat) if flat.overlaps.is_none() && judged(&flat) <= most => done.push(Layout {
-                chart,
-                flat,
-                is_straight: false,
-            }),
+            Ok(flat) if flat.overlaps.is_none() && is_good(&chart.piece, &flat) => {
+                done.push(Layout {
+                    chart,
+                    flat,
+                    is_straight: false,
+                })
+            }
             _ if chart.triangles.len() > 1 => open.extend(halves(&chart, normals)),
             // One triangle has a layout, whatever its numbers are.
             _ => done.push(single_triangle(chart)),
