@@ -107,3 +107,8 @@ struct SubdivisionGuideExamples;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/levels-of-detail.md")]
 struct LevelGuideExamples;
+
+/// The Rust of the guide to texture coordinates, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/unwrap.md")]
+struct UnwrapGuideExamples;
