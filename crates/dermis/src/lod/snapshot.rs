@@ -13,7 +13,7 @@ use super::wedges::PointKind;
 use crate::par;
 
 /// So many samples of the given surface say where a face should be. With 8, a man of a 25th of his triangles is off by a
-/// fifth more, and finer levels by as much.
+/// fifth more; finer levels have fewer samples for each face than either.
 const SAMPLES_PER_FACE: usize = 16;
 
 /// The points and faces that are left, numbered anew.

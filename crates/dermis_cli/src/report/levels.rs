@@ -27,6 +27,8 @@ struct LevelRow {
     /// Largest distance of its own points from the full character in the same poses; with a page only.
     stands_out_percent: Option<f64>,
     guaranteed_percent: Option<f64>,
+    /// Largest distance between two points that show one texel, root mean square over poses; with textures only.
+    texture_percent: Option<f64>,
     /// From this distance on, in model units, the largest root mean square of any point is below the pixels asked for.
     distance: Option<f64>,
 }
@@ -84,13 +86,13 @@ pub(crate) fn levels_report(job: &LodJob<'_>) -> anyhow::Result<Report> {
     })
 }
 
-const GLOSSARY: [(&str, &str); 7] = [
+const GLOSSARY: [(&str, &str); 8] = [
     (
         "Size",
         "the diagonal of the box around the mesh at rest; errors are shares of it.",
     ),
     (
-        "RMS, all poses",
+        "RMS, poses",
         "root mean square distance of the full surface from the level, over the sixteen poses that it is made for; each \
          point has one foot on the level in all of them.",
     ),
@@ -107,12 +109,17 @@ const GLOSSARY: [(&str, &str); 7] = [
         "largest distance of the level's own points from the full character in the same poses: spikes show here alone.",
     ),
     (
-        "At most, guaranteed",
-        "no point of the full surface is farther from the level in any legal pose.",
+        "Bound, legal",
+        "guaranteed: no point of the full surface is farther from the level in any legal pose.",
     ),
     (
-        "From distance",
-        "the farthest point, root mean square over poses, moves by no more than the pixels asked for.",
+        "Texture, at most",
+        "largest distance between the two points, of the level and of the full surface, that show the same place of the \
+         texture, root mean square over the sixteen poses.",
+    ),
+    (
+        "Drawn from",
+        "distance from which on a level may be drawn: the farthest point, root mean square over poses, moves by no more than the pixels asked for.",
     ),
 ];
 
@@ -142,6 +149,9 @@ fn level_row(job: &LodJob<'_>, number: usize) -> anyhow::Result<LevelRow> {
         rest_only_rms_percent: percent(rest_only.map(|form| form.rms())),
         stands_out_percent: percent(own.map(|form| form.stands_out)),
         guaranteed_percent: percent(record.and_then(|r| r.guaranteed_error)),
+        texture_percent: percent(
+            before.and_then(|at| Some(job.leveled.shapes[at].texture?.largest)),
+        ),
         distance: before
             .map(|at| PICTURE.depth(job.leveled.shapes[at].largest_error, job.args.pixels)),
     })
@@ -157,7 +167,7 @@ fn table(levels: &[LevelRow]) -> Table {
         Column::new("/vertices", ["", "vertices"], Format::Count),
         Column::new("/influences", ["", "influences"], Format::Count),
         Column::new("/bytes", ["", "bytes"], Format::Number(0)),
-        Column::new("/rmsPercent", ["RMS %,", "all poses"], Format::Number(3)),
+        Column::new("/rmsPercent", ["RMS %,", "poses"], Format::Number(3)),
     ];
     if has(levels, |row| row.clips_rms_percent) {
         let heading = ["RMS %,", "clips"];
@@ -174,11 +184,16 @@ fn table(levels: &[LevelRow]) -> Table {
         columns.push(column.at(Level::Wide));
     }
     if has(levels, |row| row.guaranteed_percent) {
-        let heading = ["at most %,", "guaranteed"];
+        let heading = ["bound %,", "legal"];
         let key = "/guaranteedPercent";
         columns.push(Column::new(key, heading, Format::Number(2)));
     }
-    let heading = ["from", "distance"];
+    if has(levels, |row| row.texture_percent) {
+        let heading = ["texture %,", "at most"];
+        let column = Column::new("/texturePercent", heading, Format::Number(2));
+        columns.push(column.at(Level::Wide));
+    }
+    let heading = ["drawn", "from"];
     columns.push(Column::new("/distance", heading, Format::Number(2)));
     let row = |number: usize| Row::new(number.to_string(), format!("/levels/{number}"));
     Table {
@@ -203,14 +218,14 @@ fn sentences(job: &LodJob<'_>, levels: &[LevelRow]) -> Vec<String> {
             job.size
         ),
         format!(
-            "distance: from there on no point is off by more than {}, root mean square over poses, \
+            "drawn from: beyond this distance no point is off by more than {}, root mean square over poses, \
              in a picture of 1920 by 1080 and 90°",
             plural_pixels(job.args.pixels)
         ),
     ];
     if has(levels, |row| row.guaranteed_percent) {
         sentences.push(format!(
-            "guaranteed: in {}, no point is farther off",
+            "bound: in {}, no point is farther off, guaranteed",
             job.leveled.assumes.description()
         ));
     }
