@@ -25,6 +25,8 @@ pub(crate) struct JoinLimits {
     pub(crate) least_width: f64,
     /// The limit for those.
     pub(crate) narrow_stretch: f64,
+    /// Whether pairs of which parts could not be joined are tried in the end, too, to get as few charts as asked for.
+    pub(crate) tries_all: bool,
 }
 
 /// What a pair of neighbours would be together.
@@ -57,8 +59,22 @@ pub(crate) fn join(
     for &chart in &numbers {
         joining.offer(charts, chart, &[]);
     }
-    let rounds = limits.stretches.iter().map(|&limit| (limit, f64::INFINITY));
-    for (limit, widest) in rounds.chain([(limits.narrow_stretch, limits.least_width)]) {
+    let last = limits.stretches.last().copied().unwrap_or(1.0);
+    let mut rounds: Vec<(f64, f64)> = (limits.stretches.iter())
+        .map(|&limit| (limit, f64::INFINITY))
+        .chain([(limits.narrow_stretch, limits.least_width)])
+        .collect();
+    let usual = rounds.len();
+    if limits.tries_all {
+        rounds.push((last, f64::INFINITY));
+    }
+    for (round, (limit, widest)) in rounds.into_iter().enumerate() {
+        if round == usual {
+            joining
+                .pairs
+                .values_mut()
+                .for_each(|pair| pair.expected = 1.0);
+        }
         while joining.count > limits.least_charts {
             let wanted = joining.next_pairs(limit, widest, joining.count - limits.least_charts);
             if wanted.is_empty() {

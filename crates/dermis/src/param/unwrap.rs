@@ -244,6 +244,7 @@ fn make_charts(
         least_charts: least,
         least_width: options.min_width * unit_of_texel,
         narrow_stretch: NARROW_STRETCH.max(options.max_stretch),
+        tries_all: options.charts.is_some(),
     };
     let grown = charts.numbers().count();
     let joining = |left: usize| progress.report("joining", grown - left, grown);

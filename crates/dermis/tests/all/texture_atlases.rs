@@ -168,8 +168,8 @@ fn fact_p6_charts_of_characters_neither_flip_nor_overlap() {
             let atlas = unwrapped(mesh.positions(), mesh.triangles(), &options);
             assert_no_overlap(&atlas, mesh.triangles(), &format!("{name}, {kind}"));
             assert!(atlas.stretch < 1.2, "{name}, {kind}: {}", atlas.stretch);
-            // Two long strips leave much of a square empty.
-            assert!(atlas.packing > 0.4, "{name}, {kind}: {}", atlas.packing);
+            // Long strips, which straight borders keep whole, leave much of a square empty.
+            assert!(atlas.packing > 0.3, "{name}, {kind}: {}", atlas.packing);
         }
     }
 }
