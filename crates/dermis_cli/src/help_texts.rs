@@ -279,7 +279,7 @@ Examples:
   dermis bake hero.glb --to hero_lod1.glb --size 1024 -o hero_far.glb
   dermis bake hero_lod.glb -o hero_baked.glb
   dermis bake hero_lod.glb --level 2 --normal-map -o hero_baked.glb
-  dermis bake scan.glb --to game.glb --cage 5% --tangent-map map.npz -o baked.glb
+  dermis bake scan.glb --to game.glb --cage 5% --tangent-map map.npz -o out.glb
 
 The coarse form must have UVs that do not lie over each other: `dermis unwrap` makes some, and levels made with \
 `dermis lod` keep those of the full character. Normal maps are tangent-space maps as glTF has them (MikkTSpace), and the \

@@ -25,7 +25,7 @@ pub(super) const NARROW_STRETCH: f64 = 1.3;
 /// Parts of the largest stretch in excess of 1 that are allowed one after the other.
 const RISING: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 /// Larger stretches that are allowed after that, when fewer charts were asked for.
-const BEYOND: [f64; 7] = [1.1, 1.2, 1.35, 1.6, 2.0, 4.0, 16.0];
+const BEYOND: [f64; 10] = [1.1, 1.2, 1.35, 1.6, 2.0, 4.0, 16.0, 100.0, 1e4, 1e8];
 /// Which charts can be part of a square that is filled well.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PackShape {
