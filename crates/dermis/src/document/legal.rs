@@ -1,10 +1,12 @@
 //! Which poses of a file are legal, and which it shows.
 
-use super::{AssumedPoses, Document};
+use super::{AssumedPoses, Document, EditError};
+use crate::bounds::complete_limits;
 use crate::clip::Clip;
-use crate::joint::{JointLimits, JointStatistics, TurnLimits};
-use crate::rig::RigError;
-use crate::skin::{ShownError, ShownPoses};
+use crate::joint::{JointLimits, JointStatistics, LegalPoses, TurnLimits};
+use crate::lod::LodError;
+use crate::rig::{Pose, RigError};
+use crate::skin::{ShownError, ShownPoses, Skin, SkinError};
 
 impl Document {
     /// Every pose that the document shows, clip by clip; poses of frames count as one. Nothing without a skin.
@@ -81,6 +83,25 @@ impl Document {
         self.frame_poses.clear();
         Ok(())
     }
+}
+
+/// Legal poses that are drawn where a document shows none.
+const DRAWN_POSES: usize = 64;
+
+/// Poses within limits, spread over them.
+pub(super) fn poses_within(skin: &Skin, limits: &[JointLimits]) -> Result<Vec<Pose>, EditError> {
+    let all = complete_limits(skin, limits).map_err(LodError::from)?;
+    let drawn = LegalPoses::new(&skin.skeleton, &all, 0.5, 1).map_err(SkinError::from)?;
+    Ok(drawn.take(DRAWN_POSES).collect())
+}
+
+/// At most so many of `count` numbers from 0, evenly spaced, the first and the last among them.
+pub(super) fn evenly(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let taken = count.min(most);
+    (0..taken).map(move |k| match taken {
+        1 => 0,
+        _ => k * (count - 1) / (taken - 1),
+    })
 }
 
 #[cfg(test)]

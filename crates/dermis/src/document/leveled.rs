@@ -1,10 +1,10 @@
 //! Levels of detail of a document.
 
+use super::legal::{evenly, poses_within};
 use super::{AssumedPoses, Document, EditError, Level, LevelRecord};
 use crate::fit::{made_up_poses, plain_fallback};
-use crate::joint::LegalPoses;
 use crate::lod::{
-    LegalPoseLimits, LevelShape, LevelTarget, LodError, LodOptions, Picture, Simplified, simplify,
+    LegalPoseLimits, LevelShape, LevelTarget, LodOptions, Picture, Simplified, simplify,
 };
 use crate::measure::SurfaceDistance;
 use crate::par;
@@ -12,10 +12,8 @@ use crate::progress::Progress;
 use crate::rig::{BoneId, Pose};
 use crate::skin::{ShownPoses, Skin, VertexProgram};
 
-/// Most poses that levels are made for: of more, every so-manieth.
+/// Most poses that levels are made for; of more, so many evenly spaced ones.
 const MOST_POSES: usize = 200;
-/// Legal poses that are drawn where a document shows none.
-const DRAWN_POSES: usize = 64;
 /// Poses of the clips that levels are measured in.
 const MEASURED_POSES: usize = 24;
 /// Influences of what stock players show.
@@ -85,16 +83,11 @@ impl Document {
         let seen = skin.joint_statistics(&shown);
         let (limits, assumes) = self.legal_limits(&seen);
         let (poses, source) = match (shown.is_empty(), assumes) {
-            (false, _) => (evenly(&shown, MOST_POSES), LevelPoses::Clips),
+            (false, _) => (some_of(&shown, MOST_POSES), LevelPoses::Clips),
             (true, AssumedPoses::AnyRotation) => {
                 (made_up_poses(&skin.skeleton), LevelPoses::MadeUp)
             }
-            (true, _) => {
-                let all = crate::bounds::complete_limits(skin, &limits).map_err(LodError::from)?;
-                let drawn = LegalPoses::new(&skin.skeleton, &all, 0.5, 1)
-                    .map_err(crate::skin::SkinError::from)?;
-                (drawn.take(DRAWN_POSES).collect(), LevelPoses::Limits)
-            }
+            (true, _) => (poses_within(skin, &limits)?, LevelPoses::Limits),
         };
         let mut notes = Vec::new();
         let mut lod = options.lod.clone();
@@ -132,7 +125,7 @@ impl Document {
             progressive: simplified.progressive.clone(),
             ..self.clone()
         };
-        let measured = evenly(&shown, MEASURED_POSES);
+        let measured = some_of(&shown, MEASURED_POSES);
         for shape in &simplified.levels {
             let own = Skin {
                 program: shape.program.clone(),
@@ -200,12 +193,10 @@ impl Document {
 }
 
 /// At most so many of some poses, evenly spaced.
-fn evenly(poses: &[Pose], most: usize) -> Vec<Pose> {
-    if poses.len() <= most {
-        return poses.to_vec();
-    }
-    let at = |k: usize| poses[k * (poses.len() - 1) / (most - 1)].clone();
-    (0..most).map(at).collect()
+fn some_of(poses: &[Pose], most: usize) -> Vec<Pose> {
+    evenly(poses.len(), most)
+        .map(|k| poses[k].clone())
+        .collect()
 }
 
 /// Joints that never turn in some poses though they move vertices.

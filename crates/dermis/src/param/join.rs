@@ -59,44 +59,40 @@ pub(crate) fn join(
     for &chart in &numbers {
         joining.offer(charts, chart, &[]);
     }
-    let last = limits.stretches.last().copied().unwrap_or(1.0);
-    let mut rounds: Vec<(f64, f64)> = (limits.stretches.iter())
-        .map(|&limit| (limit, f64::INFINITY))
-        .chain([(limits.narrow_stretch, limits.least_width)])
-        .collect();
-    let usual = rounds.len();
-    if limits.tries_all {
-        rounds.push((last, f64::INFINITY));
-    }
-    for (round, (limit, widest)) in rounds.into_iter().enumerate() {
-        if round == usual {
-            joining
-                .pairs
-                .values_mut()
-                .for_each(|pair| pair.expected = 1.0);
-        }
-        while joining.count > limits.least_charts {
-            let wanted = joining.next_pairs(limit, widest, joining.count - limits.least_charts);
-            if wanted.is_empty() {
-                break;
-            }
-            let tried = try_pairs(charts, metrics, &wanted, stretch_of);
-            for ((key, pair), (stretch, seam)) in wanted.into_iter().zip(tried) {
-                if stretch <= limit
-                    && let Some(seam) = seam
-                {
-                    joining.merge(charts, key, pair, &seam);
-                } else {
-                    let known = joining.pairs.get_mut(&key);
-                    known.expect("pairs that are tried stay").stretch = Some(stretch);
-                }
-            }
-            if !go_on(joining.count) {
-                return false;
-            }
+    let mut within = |joining: &mut Joining, limit, widest| {
+        let trial = Trial {
+            metrics,
+            stretch_of,
+            limit,
+            widest,
+        };
+        joining.join_all(charts, limits.least_charts, &trial, go_on)
+    };
+    for &limit in &limits.stretches {
+        if !within(&mut joining, limit, f64::INFINITY) {
+            return false;
         }
     }
-    true
+    if !within(&mut joining, limits.narrow_stretch, limits.least_width) {
+        return false;
+    }
+    match limits.stretches.last() {
+        Some(&limit) if limits.tries_all => {
+            joining.expect_nothing();
+            within(&mut joining, limit, f64::INFINITY)
+        }
+        _ => true,
+    }
+}
+
+/// How pairs are tried, and which are joined.
+struct Trial<'a> {
+    metrics: &'a [EdgeProducts],
+    stretch_of: &'a (dyn Fn(&Piece) -> f64 + Sync),
+    /// The largest stretch.
+    limit: f64,
+    /// One chart of a pair must be narrower.
+    widest: f64,
 }
 
 type Key = (u32, u32);
@@ -108,6 +104,43 @@ struct Joining {
 }
 
 impl Joining {
+    /// Joins until no pair is within the limit, or there are few enough charts; false when `go_on` says to stop.
+    fn join_all(
+        &mut self,
+        charts: &mut Charts<'_>,
+        least_charts: usize,
+        trial: &Trial<'_>,
+        go_on: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        while self.count > least_charts {
+            let wanted = self.next_pairs(trial.limit, trial.widest, self.count - least_charts);
+            if wanted.is_empty() {
+                break;
+            }
+            let tried = try_pairs(charts, &wanted, trial);
+            for ((key, pair), (stretch, seam)) in wanted.into_iter().zip(tried) {
+                if stretch <= trial.limit
+                    && let Some(seam) = seam
+                {
+                    self.merge(charts, key, pair, &seam);
+                } else if let Some(known) = self.pairs.get_mut(&key) {
+                    known.stretch = Some(stretch);
+                }
+            }
+            if !go_on(self.count) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Forgets what parts of pairs had together, so that all pairs are tried.
+    fn expect_nothing(&mut self) {
+        for pair in self.pairs.values_mut() {
+            pair.expected = 1.0;
+        }
+    }
+
     /// Lists the pairs of a chart with its neighbours, of some of which something is expected.
     fn offer(&mut self, charts: &Charts<'_>, chart: u32, expected: &[(u32, f64)]) {
         let mut runs = Vec::new();
@@ -175,9 +208,8 @@ impl Joining {
 /// The stretch of each pair, and what joining it would glue.
 fn try_pairs(
     charts: &Charts<'_>,
-    metrics: &[EdgeProducts],
     pairs: &[(Key, Pair)],
-    stretch_of: &(dyn Fn(&Piece) -> f64 + Sync),
+    trial: &Trial<'_>,
 ) -> Vec<(f64, Option<Seam>)> {
     par::map(pairs.len(), |k| {
         let ((c, d), pair) = pairs[k];
@@ -188,7 +220,7 @@ fn try_pairs(
         if let Some(stretch) = pair.stretch {
             return (stretch, Some(seam));
         }
-        let piece = charts.piece(&[c, d], &seam, metrics);
-        (stretch_of(&piece.piece), Some(seam))
+        let piece = charts.piece(&[c, d], &seam, trial.metrics);
+        ((trial.stretch_of)(&piece.piece), Some(seam))
     })
 }

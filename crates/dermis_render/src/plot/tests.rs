@@ -315,20 +315,7 @@ fn single_points_have_their_names_beside_them() {
         ..Chart::default()
     };
     let svg = chart.to_svg();
-    let document = parse(&svg);
-    let places: Vec<[f64; 2]> = document
-        .descendants()
-        .filter(|node| node.has_tag_name("text"))
-        .filter(|node| node.text().is_some_and(|text| text.starts_with("method")))
-        .map(|node| [number(node, "x"), number(node, "y")])
-        .collect();
-    assert_eq!(places.len(), 8, "each once");
-    for (i, a) in places.iter().enumerate() {
-        for b in &places[..i] {
-            let apart = [(a[0] - b[0]).abs(), (a[1] - b[1]).abs()];
-            assert!(apart[1] > 11.0 || apart[0] > 50.0, "{a:?} covers {b:?}");
-        }
-    }
+    assert_names_apart(&svg, 8);
 }
 
 #[test]
@@ -438,5 +425,23 @@ fn bars_have_names_below_them() {
     for (name, bar) in ["ours <1>", "theirs"].iter().zip(drawn(&document, "rect")) {
         let middle = number(bar, "x") + number(bar, "width") / 2.0;
         assert!((x_of(name) - middle).abs() < 0.02, "{name} below its bar");
+    }
+}
+
+/// Asserts that the names of so many methods stand in a chart, each once, and that none covers another.
+pub(crate) fn assert_names_apart(svg: &str, count: usize) {
+    let document = parse(svg);
+    let places: Vec<[f64; 2]> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .filter(|node| node.text().is_some_and(|text| text.starts_with("method")))
+        .map(|node| [number(node, "x"), number(node, "y")])
+        .collect();
+    assert_eq!(places.len(), count, "each once");
+    for (i, a) in places.iter().enumerate() {
+        for b in &places[..i] {
+            let apart = [(a[0] - b[0]).abs(), (a[1] - b[1]).abs()];
+            assert!(apart[1] > 11.0 || apart[0] > 50.0, "{a:?} covers {b:?}");
+        }
     }
 }

@@ -3,9 +3,9 @@
 use glam::DVec3;
 use serde::Serialize;
 
+use crate::document::legal::{evenly, poses_within};
 use crate::document::{AssumedPoses, Document, EditError};
 use crate::fit::made_up_poses;
-use crate::joint::LegalPoses;
 use crate::metric::{JointModel, PoseMetric};
 use crate::par;
 use crate::param::EdgeProducts;
@@ -14,8 +14,6 @@ use crate::skin::{ShownPoses, Skin};
 
 /// Most poses that a metric is the mean of; of more, so many evenly spaced ones.
 const MOST_POSES: usize = 200;
-/// Legal poses that are drawn where a document shows none.
-const DRAWN_POSES: usize = 64;
 
 /// The poses in which stretch should be low.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -143,15 +141,6 @@ impl AtlasShapes {
     }
 }
 
-/// At most so many of `count` numbers, evenly spaced.
-fn evenly(count: usize, most: usize) -> impl Iterator<Item = usize> {
-    let taken = count.min(most);
-    (0..taken).map(move |k| match taken {
-        0 | 1 => 0,
-        _ => k * (count - 1) / (taken - 1),
-    })
-}
-
 fn poses_of(document: &Document, wanted: PosesFor) -> Result<(Vec<Pose>, AtlasPoses), EditError> {
     let Some(skin) = &document.skin else {
         let source = match wanted == PosesFor::Rest || document.frames.is_empty() {
@@ -179,13 +168,7 @@ fn poses_of(document: &Document, wanted: PosesFor) -> Result<(Vec<Pose>, AtlasPo
             Ok((made_up_poses(&skin.skeleton), AtlasPoses::MadeUp))
         }
         (AssumedPoses::AnyRotation, _) => Ok((Vec::new(), AtlasPoses::Rest)),
-        _ => {
-            let all = crate::bounds::complete_limits(skin, &limits)
-                .map_err(crate::lod::LodError::from)?;
-            let drawn = LegalPoses::new(&skin.skeleton, &all, 0.5, 1)
-                .map_err(crate::skin::SkinError::from)?;
-            Ok((drawn.take(DRAWN_POSES).collect(), AtlasPoses::Limits))
-        }
+        _ => Ok((poses_within(skin, &limits)?, AtlasPoses::Limits)),
     }
 }
 

@@ -23,28 +23,29 @@ pub enum SeamSource {
 
 /// Whether the edge after each corner is a seam: three for each triangle, parts one after the other.
 pub(super) fn marked(document: &Document, source: &SeamSource) -> Result<Vec<bool>, EditError> {
-    let draw = &document.draw;
     match source {
-        SeamSource::None => Ok(Vec::new()),
-        SeamSource::Edges(edges) => {
-            let mut known: Vec<[u32; 2]> = edges.iter().map(|&edge| sorted(edge)).collect();
-            known.sort_unstable();
-            let is_known = |edge: [u32; 2]| known.binary_search(&sorted(edge)).is_ok();
-            let sides = draw.point_triangles().into_iter().flat_map(edges_of);
-            Ok(sides.map(is_known).collect())
-        }
-        SeamSource::Uvs => {
-            drawn_uvs(draw)?;
-            Ok(marks(&seams_of(document, source), draw))
-        }
-        SeamSource::Materials | SeamSource::Creases => Ok(marks(&seams_of(document, source), draw)),
+        SeamSource::None => return Ok(Vec::new()),
+        // Without UVs there is nothing to take seams from.
+        SeamSource::Uvs => drop(drawn_uvs(&document.draw)?),
+        SeamSource::Materials | SeamSource::Creases | SeamSource::Edges(_) => {}
     }
+    let seams = seams_of(document, source);
+    let triangles = document.draw.point_triangles();
+    let sides = triangles
+        .into_iter()
+        .flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let is_seam = |edge| seams.binary_search(&sorted(edge)).is_ok();
+    Ok(sides.map(is_seam).collect())
 }
 
-/// The edges that a document has as seams of a kind, for other documents with the same points.
+/// The edges that a document has as seams of a kind, for other documents with the same points: each once, with the lower
+/// point first, in rising order.
 pub fn seams_of(document: &Document, source: &SeamSource) -> Vec<[u32; 2]> {
     if let SeamSource::Edges(edges) = source {
-        return edges.clone();
+        let mut seams: Vec<[u32; 2]> = edges.iter().map(|&edge| sorted(edge)).collect();
+        seams.sort_unstable();
+        seams.dedup();
+        return seams;
     }
     // Both ends of an edge, as bits of what must agree on its two sides.
     let mut sides: Vec<([u32; 2], [u64; 2])> = Vec::new();
@@ -79,13 +80,6 @@ pub fn seams_of(document: &Document, source: &SeamSource) -> Vec<[u32; 2]> {
     seams
 }
 
-fn marks(seams: &[[u32; 2]], draw: &DrawMesh) -> Vec<bool> {
-    let sides = draw.point_triangles().into_iter().flat_map(edges_of);
-    sides
-        .map(|edge| seams.binary_search(&sorted(edge)).is_ok())
-        .collect()
-}
-
 /// UVs of the corners of every triangle, v upwards.
 pub(super) fn drawn_uvs(draw: &DrawMesh) -> Result<Vec<[DVec2; 3]>, EditError> {
     let mut all = Vec::new();
@@ -109,10 +103,6 @@ pub(super) fn drawn_uvs(draw: &DrawMesh) -> Result<Vec<[DVec2; 3]>, EditError> {
         all.extend(part.triangles.iter().map(|corners| corners.map(uv)));
     }
     Ok(all)
-}
-
-fn edges_of([a, b, c]: [u32; 3]) -> [[u32; 2]; 3] {
-    [[a, b], [b, c], [c, a]]
 }
 
 fn sorted([a, b]: [u32; 2]) -> [u32; 2] {

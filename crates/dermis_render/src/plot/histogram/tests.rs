@@ -3,6 +3,7 @@
 use roxmltree::{Document, Node};
 
 use super::*;
+use crate::plot::tests::assert_names_apart;
 
 fn parse(svg: &str) -> Document<'_> {
     assert!(
@@ -160,20 +161,7 @@ fn names_stand_near_their_peaks_and_do_not_cover_each_other() {
         ..Histogram::default()
     };
     let svg = chart.to_svg();
-    let document = parse(&svg);
-    let places: Vec<[f64; 2]> = document
-        .descendants()
-        .filter(|node| node.has_tag_name("text"))
-        .filter(|node| node.text().is_some_and(|text| text.starts_with("method")))
-        .map(|node| [number(node, "x"), number(node, "y")])
-        .collect();
-    assert_eq!(places.len(), 3, "each once");
-    for (i, a) in places.iter().enumerate() {
-        for b in &places[..i] {
-            let apart = [(a[0] - b[0]).abs(), (a[1] - b[1]).abs()];
-            assert!(apart[1] > 11.0 || apart[0] > 50.0, "{a:?} covers {b:?}");
-        }
-    }
+    assert_names_apart(&svg, 3);
 }
 
 #[test]
