@@ -10,7 +10,7 @@
 //! bent arm in the plane of its bend, and a character from the front or the back. From there the camera goes
 //! 30° to the side and a little up, so that the picture has depth.
 
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, DMat4, DVec3, DVec4, Mat4, Vec3};
 
 use crate::error::RenderError;
 use crate::projector::{Basis, Projector};
@@ -28,6 +28,10 @@ const ROUND_OBJECT: f64 = 1.15;
 const FRAMING_FOV_Y_RAD: f32 = 0.49;
 /// The nearest visible distance, as a fraction of the distance from eye to target.
 const NEAR_FRACTION: f64 = 1e-3;
+
+/// How far the clip space of a parallel camera reaches before and behind its eye, in distances from eye to target. The
+/// rasteriser here has no such limit; [`Camera::framing_orthographic`] needs less than 3.
+const ORTHOGRAPHIC_REACH: f64 = 16.0;
 
 /// How depth shows in a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -220,6 +224,47 @@ impl Camera {
         })
     }
 
+    /// The matrix of this camera for a graphics card: from the world to clip space with x to the right, y up, and depth 0
+    /// near to 1 far (as WebGPU, Direct3D and Metal have it; not reversed).
+    ///
+    /// In perspective, depth is 0 at the near plane, a thousandth of the distance from eye to target, and 1 at infinity:
+    /// `1 − near / distance`. In parallel projection it runs evenly from 0 at 16 such distances behind the eye to 1 at 16
+    /// before it. A point has the place in the picture that [`Camera::place_in_picture`] says.
+    ///
+    /// # Errors
+    /// [`RenderError::BadCamera`].
+    ///
+    /// ```
+    /// use dermis_render::{Camera, glam::{Vec2, Vec3}};
+    ///
+    /// let camera = Camera::framing([Vec3::ZERO, Vec3::ONE], -Vec3::Z, Vec3::Y, 1.5);
+    /// let clip = camera.clip_from_world(1.5)? * camera.target.extend(1.0);
+    /// assert!((clip.truncate().truncate() / clip.w).length() < 1e-6, "the middle of the picture");
+    /// # Ok::<(), dermis_render::RenderError>(())
+    /// ```
+    pub fn clip_from_world(&self, aspect: f32) -> Result<Mat4, RenderError> {
+        // A picture one pixel high has as many pixels per unit as it has heights per unit.
+        let projector = self.projector(1, 1)?;
+        let Basis { right, up, forward } = projector.basis;
+        let scale = 2.0 * projector.pixels_per_unit;
+        let distance = (self.target - self.eye).as_dvec3().length();
+        let row =
+            |direction: DVec3, offset: f64| direction.extend(offset - direction.dot(projector.eye));
+        let (z, w) = if projector.perspective {
+            (row(forward, -projector.near), row(forward, 0.0))
+        } else {
+            let reach = ORTHOGRAPHIC_REACH * distance;
+            (row(forward / (2.0 * reach), 0.5), DVec4::W)
+        };
+        let rows = DMat4::from_cols(
+            row(right * (scale / sane_aspect(aspect)), 0.0),
+            row(up * scale, 0.0),
+            z,
+            w,
+        );
+        Ok(rows.transpose().as_mat4())
+    }
+
     /// The unit vectors of the picture.
     pub(crate) fn basis(&self) -> Basis {
         Basis::new(self.target - self.eye, self.up)
@@ -405,6 +450,52 @@ mod tests {
                     (low - MARGIN).abs() < 1e-3 && (high - 1.0 + MARGIN).abs() < 1e-3
                 });
                 assert!(tight, "one axis is filled from margin to margin: {reach:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn clip_space_has_points_where_the_picture_has_them() {
+        let points = cloud();
+        for aspect in [1.0, 1.6, 0.4] {
+            let direction = Vec3::new(-1.0, -0.4, -0.7);
+            let close = Camera {
+                eye: Vec3::new(6.0, 2.0, 1.0),
+                target: Vec3::new(7.0, 3.0, -2.0),
+                up: Vec3::new(0.2, 1.0, 0.0),
+                projection: Projection::Perspective { fov_y_rad: 1.4 },
+            };
+            for camera in [
+                Camera::framing(points.iter().copied(), direction, Vec3::Y, aspect),
+                Camera::framing_orthographic(points.iter().copied(), direction, Vec3::Y, aspect),
+                close,
+            ] {
+                let clip_from_world = camera.clip_from_world(aspect).expect("a usable camera");
+                for &point in &points {
+                    let clip = clip_from_world * point.extend(1.0);
+                    let Some([x, y]) = camera.place_in_picture(point, aspect) else {
+                        assert!(clip.z < 0.0 || clip.w <= 0.0, "behind the eye: {clip}");
+                        continue;
+                    };
+                    let seen = [0.5 + 0.5 * clip.x / clip.w, 0.5 - 0.5 * clip.y / clip.w];
+                    let tolerance = 1e-5 * (1.0 + x.abs() + y.abs());
+                    assert!(
+                        (seen[0] - x).abs() < tolerance && (seen[1] - y).abs() < tolerance,
+                        "{seen:?}, not {:?}",
+                        [x, y]
+                    );
+                    let depth = clip.z / clip.w;
+                    assert!((0.0..=1.0).contains(&depth), "depth {depth}");
+                }
+                let towards = camera.target - camera.eye;
+                let depth = |t: f32| {
+                    let clip = clip_from_world * (camera.eye + towards * t).extend(1.0);
+                    clip.z / clip.w
+                };
+                assert!(depth(0.5) < depth(1.0), "depth grows away from the eye");
+                if let Projection::Perspective { .. } = camera.projection {
+                    assert!(depth(1e-3).abs() < 1e-2, "0 at the near plane");
+                }
             }
         }
     }

@@ -60,6 +60,16 @@ pub enum RenderError {
         /// Number of pixels given.
         actual: usize,
     },
+    /// The light of surfaces is not one entry per pixel.
+    #[error("a picture of {width} × {height} pixels cannot be made from {actual} of them")]
+    PixelCount {
+        /// Width, in pixels.
+        width: u32,
+        /// Height, in pixels.
+        height: u32,
+        /// Number of pixels given.
+        actual: usize,
+    },
     /// A triangle names a vertex that does not exist.
     #[error(
         "triangle {triangle} of surface {surface} uses vertex {vertex}, but there are only {vertex_count}"

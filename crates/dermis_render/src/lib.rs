@@ -13,7 +13,8 @@
 //! 2. Choose a [`Camera`]. [`Camera::three_quarter`] finds a good one for several meshes at once, so that
 //!    pictures side by side can be compared; [`Camera::framing`] fits a direction of your own.
 //! 3. [`render`] makes an [`Image`]: smooth edges, clay shading, a soft background, and, if you ask for a
-//!    [`Ground`], a contact shadow.
+//!    [`Ground`], a contact shadow. A renderer of your own gets the same look from [`Lights`],
+//!    [`Camera::clip_from_world`] and [`compose`].
 //! 4. [`sheet()`] sets pictures side by side with captions, [`HeatScale::legend`] explains the colours, and
 //!    [`Image::to_png`] gives the bytes of a file; [`animated_png`] those of a file that moves.
 //! 5. [`Chart`] draws curves as SVG text for an HTML report, [`CurvePlot`] as a picture to stand beside
@@ -74,6 +75,7 @@ mod curves;
 mod error;
 mod heatmap;
 mod image;
+mod lights;
 mod median_cut;
 mod palette;
 mod plot;
@@ -94,12 +96,13 @@ pub use curves::{Curve, CurvePlot};
 pub use error::RenderError;
 pub use heatmap::{HeatScale, LegendSide};
 pub use image::Image;
+pub use lights::Lights;
 pub use palette::dark_chart_style;
 pub use plot::{
     Axis, AxisScale, Band, Chart, Draw, Histogram, HistogramDraw, HistogramSeries, Marker, Point,
     Series, bin_edges, histogram, shares_in_bins,
 };
-pub use raster::{MAX_SIDE, render};
+pub use raster::{MAX_SIDE, compose, rasterize, render};
 pub use scene::{
     Background, CHEQUER, CLAY, Ground, Paint, Scene, Shading, Surface, Wireframe, smooth_normals,
 };

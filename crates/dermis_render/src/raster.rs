@@ -7,6 +7,10 @@
 //! about once per pixel. The cost is that a highlight finer than a pixel is not smoothed; clay has none, and
 //! chequers and textures are averaged over the part that a pixel sees.
 //!
+//! The 16 samples of a pixel are one in each of 16 columns and one in each of 16 rows: sample `i`, from 0, is at
+//! `((i + ½) / 16, (r(i) + ½) / 16)` of the pixel from its top left corner, where `r` reverses the four bits of `i`. All
+//! count alike, and coverage is how many of them some triangle has.
+//!
 //! Coverage is decided in integers, at 1/256 of a pixel, with one rule for samples that lie exactly on an
 //! edge: two triangles that share an edge neither overlap nor leave a gap. Barycentric coordinates are those
 //! of the original triangle, taken from the homogeneous vertices (Olano and Greer, "Triangle scan conversion
@@ -18,6 +22,7 @@
 //!
 //! Not here: transparency, cast shadows between surfaces (only the ground catches one).
 
+mod compose;
 mod ground;
 mod pattern;
 mod setup;
@@ -30,10 +35,11 @@ use crate::camera::Camera;
 use crate::error::RenderError;
 use crate::image::Image;
 use crate::scene::Scene;
-use ground::Shadow;
 use setup::{Bins, prepare, set_up_triangles};
 use shade::Shader;
 use tile::{TILE, Tile};
+
+pub use compose::compose;
 
 /// Longest side of a picture, in pixels: the most that 32-bit edge functions at 1/256 pixel can hold.
 pub const MAX_SIDE: u32 = 8192;
@@ -65,26 +71,31 @@ pub fn render(
     width: u32,
     height: u32,
 ) -> Result<Image, RenderError> {
-    if width == 0 || height == 0 {
-        return Err(RenderError::EmptyImage { width, height });
-    }
-    if width > MAX_SIDE || height > MAX_SIDE {
-        return Err(RenderError::ImageTooLarge { width, height });
-    }
+    let surfaces = rasterize(scene, camera, width, height)?;
+    compose(scene, camera, width, height, &surfaces)
+}
+
+/// Draws the surfaces of a scene alone: for each pixel, row by row from the top, the linear light of what it shows,
+/// already scaled by the part of the pixel that surfaces cover, and that part, 0 to 1.
+///
+/// [`compose`] puts the background behind them.
+///
+/// # Errors
+/// Those of [`render`].
+pub fn rasterize(
+    scene: &Scene<'_>,
+    camera: &Camera,
+    width: u32,
+    height: u32,
+) -> Result<Vec<[f32; 4]>, RenderError> {
+    check_size(width, height)?;
     let projector = camera.projector(width, height)?;
     let meshes = prepare(scene, &projector)?;
     let triangles = set_up_triangles(&meshes, &projector, width, height);
     let bins = Bins::new(&triangles, width, height);
-    let shadow = scene.ground.and_then(|ground| Shadow::new(scene, ground));
-    let shader = Shader::new(
-        &meshes,
-        &projector,
-        scene.background,
-        shadow,
-        [width, height],
-    );
+    let shader = Shader::new(&meshes, &projector);
 
-    let mut pixels = vec![[0; 4]; width as usize * height as usize];
+    let mut pixels = vec![[0.0; 4]; width as usize * height as usize];
     pixels
         .par_chunks_mut(TILE * width as usize)
         .enumerate()
@@ -97,7 +108,17 @@ pub fn render(
                 tile.resolve(&shader, width as usize, rows);
             }
         });
-    Ok(Image::from_pixels(width, height, pixels))
+    Ok(pixels)
+}
+
+fn check_size(width: u32, height: u32) -> Result<(), RenderError> {
+    if width == 0 || height == 0 {
+        return Err(RenderError::EmptyImage { width, height });
+    }
+    if width > MAX_SIDE || height > MAX_SIDE {
+        return Err(RenderError::ImageTooLarge { width, height });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

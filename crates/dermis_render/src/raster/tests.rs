@@ -225,7 +225,7 @@ fn interpolation_is_correct_in_perspective() {
             Surface::new(&positions, &[], &[[0, 1, 2], [0, 2, 3]]).painted(heat),
         ]);
         let meshes = prepare(&scene, &projector).expect("valid");
-        Shader::new(&meshes, &projector, scene.background, None, [200, 200]).shade(0, 100.0, y, 1.0)
+        Shader::new(&meshes, &projector).shade(0, 100.0, y, 1.0)
     };
     for row in [112, 120, 130, 140] {
         let y = f64::from(row) + 0.5;
@@ -450,6 +450,37 @@ fn an_empty_scene_is_its_background() {
         0.0,
         "an empty surface"
     );
+}
+
+#[test]
+fn composing_what_was_rasterised_is_the_picture() {
+    let (positions, triangles) = ball(12);
+    let normals = smooth_normals(&positions, &triangles);
+    let camera = Camera::three_quarter(&[&positions], crate::UpAxis::Y, 1.5);
+    for background in [
+        Background::Studio,
+        Background::Solid(RED),
+        Background::Transparent,
+    ] {
+        let scene = Scene {
+            surfaces: vec![Surface::new(&positions, &normals, &triangles)],
+            background,
+            ground: Some(Ground::default()),
+        };
+        let surfaces = rasterize(&scene, &camera, 90, 60).expect("a valid scene");
+        let composed = compose(&scene, &camera, 90, 60, &surfaces).expect("as many pixels");
+        let rendered = render(&scene, &camera, 90, 60).expect("a valid scene");
+        assert!(composed == rendered, "{background:?}");
+        assert_eq!(
+            compose(&scene, &camera, 90, 61, &surfaces),
+            Err(RenderError::PixelCount {
+                width: 90,
+                height: 61,
+                actual: 5400
+            }),
+            "another size"
+        );
+    }
 }
 
 #[test]

@@ -142,20 +142,17 @@ impl Tile {
         }
     }
 
-    /// Turns the samples into pixels of the picture; `rows` are the picture's rows from this tile's top on.
-    pub(super) fn resolve(&self, shader: &Shader<'_>, width: usize, rows: &mut [[u8; 4]]) {
+    /// Turns the samples into light and coverage of pixels; `rows` are the picture's rows from this tile's top on.
+    pub(super) fn resolve(&self, shader: &Shader<'_>, width: usize, rows: &mut [[f32; 4]]) {
         for (row, pixels) in rows.chunks_mut(width).enumerate() {
             let left = self.origin[0] as usize;
             for column in 0..TILE.min(width - left) {
                 let i = row * TILE + column;
                 let (x, y) = (self.origin[0] + column as i32, self.origin[1] + row as i32);
-                let (color, covered) = if self.touched[i] {
-                    shade_pixel(&self.ids[i], shader, x, y)
-                } else {
-                    (Vec3::ZERO, 0.0)
-                };
-                pixels[left + column] =
-                    shader.finish(color, covered, f64::from(x) + 0.5, f64::from(y) + 0.5);
+                if self.touched[i] {
+                    let (light, covered) = shade_pixel(&self.ids[i], shader, x, y);
+                    pixels[left + column] = light.extend(covered).to_array();
+                }
             }
         }
     }
