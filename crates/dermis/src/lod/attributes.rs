@@ -1,6 +1,7 @@
 //! What a wedge carries besides its place: normals, UVs, colours and numbers of the application, in one row.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use glam::DVec3;
 
@@ -115,6 +116,12 @@ impl AttributeLayout {
         for value in &mut values[colors..colors + 4 * self.color_sets] {
             *value = value.clamp(0.0, 1.0);
         }
+    }
+
+    /// Where all UV sets stand in a row; `None` without any.
+    pub(super) fn uvs(&self) -> Option<Range<usize>> {
+        let first = self.first_uv?;
+        Some(first..first + 2 * self.uv_sets)
     }
 
     fn width_of_normal(&self) -> usize {

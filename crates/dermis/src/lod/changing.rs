@@ -1,12 +1,15 @@
 //! Taking a step: what it changes, and what follows from that.
 
+use std::cmp::Reverse;
+
 use glam::DVec3;
 
 use super::lanes::{Lanes3, wide};
 use super::model::{Change, Collapse, Operation, WedgePair};
 use super::placing::{FARTHEST, Placed, Scratch, positions_of};
 use super::quadrics::AttributeQuadric;
-use super::simplify::Simplifier;
+use super::rank;
+use super::simplify::{Entry, Simplifier};
 use super::vertices::LevelVertex;
 
 /// Pieces of so many faces may vanish, where pieces may: a tetrahedron.
@@ -15,8 +18,10 @@ const LAST_FACES: usize = 4;
 const RIDGE: f64 = 1e-3;
 
 impl Simplifier {
-    /// Draws an edge together; the cost, or `None` where that is not legal.
-    pub(super) fn collapse(&mut self, a: u32, b: u32) -> Option<f64> {
+    /// Draws an edge together; the cost, or `None` where that is not legal, or where textures slide so far that another
+    /// step is cheaper: then the edge goes back into the queue with all that it costs.
+    pub(super) fn collapse(&mut self, entry: Entry) -> Option<f64> {
+        let (a, b) = (entry.a, entry.b);
         let mut scratch = Scratch::default();
         let placed = self.evaluate(a, b, &mut scratch)?;
         if placed.cost > self.tolerance.powi(2) * self.area_of([a, b]) {
@@ -32,6 +37,22 @@ impl Simplifier {
         let collapse = self.operation(a, b, &placed, vertex)?;
         if self.turns_texture(&collapse) {
             return None;
+        }
+        let cost = placed.cost + self.slide_cost(&collapse, &positions);
+        if cost > self.tolerance.powi(2) * self.area_of([a, b]) {
+            return None;
+        }
+        if !entry.has_slide {
+            let influences = &self.model.vertices[removed as usize].influences;
+            let whole = Entry {
+                cost: rank(cost, influences.len()).to_bits(),
+                has_slide: true,
+                ..entry
+            };
+            if self.queue.peek().is_some_and(|next| next.0 < whole) {
+                self.queue.push(Reverse(whole));
+                return None;
+            }
         }
         for pair in &collapse.wedges {
             let removed = std::mem::replace(
@@ -53,7 +74,7 @@ impl Simplifier {
             self.quadrics[kept as usize] = merged;
         }
         self.requeue(kept);
-        Some(placed.cost)
+        Some(cost)
     }
 
     /// The vertices that a collapse may leave, and where they are: first the best that their bones can give, then

@@ -116,7 +116,9 @@ impl<'a> Guarantee<'a> {
     fn made(&self, simplifier: &Simplifier, steps: usize) -> Made {
         let mut snapshot = Snapshot::after(simplifier, steps);
         if simplifier.options.collapse {
-            snapshot.polish(&simplifier.given, &simplifier.samples, &simplifier.blending);
+            let (given, samples) = (&simplifier.given, &simplifier.samples);
+            snapshot.polish(given, samples, &simplifier.blending);
+            snapshot.anchor_textures(given, &samples.weights);
         }
         let judge = self.judge.as_ref();
         let certified = judge.map(|judge| judge.certified(&snapshot, simplifier));

@@ -22,6 +22,7 @@
     reason = "numbers of poses stand side by side, and loops over their index are what compilers turn into SIMD"
 )]
 
+mod anchor;
 mod attributes;
 mod bones;
 mod certify;
@@ -44,6 +45,7 @@ mod samples;
 mod select;
 mod sequence;
 mod simplify;
+mod slide;
 mod snapshot;
 mod surface;
 #[cfg(test)]

@@ -219,6 +219,7 @@ impl Simplifier {
                 b: u32::from(influence.bone.0),
                 is_drop: true,
                 versions: [self.versions[point as usize]; 2],
+                has_slide: false,
             });
         }
     }

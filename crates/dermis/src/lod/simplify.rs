@@ -25,6 +25,8 @@ pub(super) struct Entry {
     pub(super) b: u32,
     pub(super) is_drop: bool,
     pub(super) versions: [u32; 2],
+    /// Whether the cost has what textures slide by, which is worked out only for steps that come to the front.
+    pub(super) has_slide: bool,
 }
 
 /// A character on its way down.
@@ -196,6 +198,7 @@ impl Simplifier {
             b,
             is_drop: false,
             versions: [a, b].map(|p| self.versions[p as usize]),
+            has_slide: false,
         })
     }
 
@@ -216,7 +219,7 @@ impl Simplifier {
             return self.drop_influence(entry.a, BoneId(entry.b as u16));
         }
         let area = self.area_of([entry.a, entry.b]);
-        let Some(cost) = self.collapse(entry.a, entry.b) else {
+        let Some(cost) = self.collapse(entry) else {
             return false;
         };
         self.step_errors.resize(self.operations.len(), 0.0);

@@ -10,6 +10,7 @@
 use glam::DVec2;
 
 use super::lanes::{LANES, Lanes3, ZERO3, dot3, sub3, sum, wide};
+use super::quadrics::unit_normals;
 use super::simplify::Given;
 use super::snapshot::Snapshot;
 use super::wedges::{EdgeKind, WedgeMesh};
@@ -21,6 +22,9 @@ pub struct TextureDeviation {
     /// Largest distance between two points with the same place in the texture, root mean square over the sample poses, in
     /// model units.
     pub largest: f64,
+    /// Root mean square of that distance over the textured surface, in model units: at most so much, since each overlap of
+    /// two triangles counts with its largest.
+    pub rms: f64,
     /// The share of what the given surface shows of its textures that the level does not show: strips along seams that
     /// became straighter.
     pub lost_share: f64,
@@ -31,8 +35,12 @@ pub struct TextureDeviation {
 pub(super) struct GivenTexture {
     /// Corners of each face in the texture; `None` for faces without one.
     corners: Vec<Option<[DVec2; 3]>>,
-    chart_of_face: Vec<u32>,
+    pub(super) chart_of_face: Vec<u32>,
     chart_count: usize,
+    /// The wedges of each face, and `width` numbers for each wedge.
+    pub(super) wedges: Vec<[u32; 3]>,
+    pub(super) attributes: Vec<f64>,
+    pub(super) width: usize,
 }
 
 impl GivenTexture {
@@ -74,6 +82,9 @@ impl GivenTexture {
             corners,
             chart_of_face,
             chart_count,
+            wedges: mesh.faces.clone(),
+            attributes: mesh.attributes.clone(),
+            width: mesh.width,
         })
     }
 }
@@ -101,20 +112,36 @@ impl Snapshot {
             let chart = texture.chart_of_face[face] as usize;
             Some(overlay.deviation(own, corners, chart, weights))
         });
-        let (mut largest, mut shown, mut all) = (0.0_f64, 0.0, 0.0);
-        for [own, covered, area] in of_faces.into_iter().flatten() {
-            largest = largest.max(own);
-            shown += covered;
-            all += area;
-        }
+        let all: Vec<FaceDeviation> = of_faces.into_iter().flatten().collect();
+        let total = |of: fn(&FaceDeviation) -> f64| all.iter().map(of).sum::<f64>();
+        let (surface, squares) = (total(|own| own.surface), total(|own| own.square));
+        let (shown, whole) = (total(|own| own.shown), total(|own| own.whole));
         Some(TextureDeviation {
-            largest,
-            lost_share: match all > 0.0 {
-                true => (1.0 - shown / all).max(0.0),
+            largest: all.iter().map(|own| own.largest).fold(0.0, f64::max),
+            rms: match surface > 0.0 {
+                true => (squares / surface).sqrt(),
+                false => 0.0,
+            },
+            lost_share: match whole > 0.0 {
+                true => (1.0 - shown / whole).max(0.0),
                 false => 0.0,
             },
         })
     }
+}
+
+/// What a level does to the texture of one given face.
+struct FaceDeviation {
+    /// Largest distance.
+    largest: f64,
+    /// Squared distances times the area on the surface.
+    square: f64,
+    /// Area on the surface that is shown, mean over the sample poses.
+    surface: f64,
+    /// Area in the texture that the level shows.
+    shown: f64,
+    /// Area in the texture.
+    whole: f64,
 }
 
 /// A level's faces in the texture.
@@ -143,14 +170,13 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// Of a given face: its largest deviation, the area in the texture that the level shows, and all of it.
     fn deviation(
         &self,
         own: [DVec2; 3],
         positions: [&Lanes3; 3],
         chart: usize,
         weights: &super::lanes::Lanes,
-    ) -> [f64; 3] {
+    ) -> FaceDeviation {
         let area = signed_area(own);
         let mut cells: Vec<(f64, f64)> = Vec::new();
         for face in self.charts[chart].faces_near(own) {
@@ -169,14 +195,27 @@ impl<'a> Overlay<'a> {
             cells.push((apart.fold(0.0, f64::max), covered));
         }
         cells.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut largest, mut shown) = (0.0, 0.0);
+        let whole = area.abs();
+        let (_, areas) = unit_normals(positions);
+        let on_surface: f64 = areas.iter().zip(weights).map(|(a, w)| a * w).sum();
+        let (mut largest, mut shown, mut squares) = (0.0, 0.0, 0.0);
         for (apart, covered) in cells {
-            if shown >= (1.0 - 1e-9) * area.abs() {
+            if shown >= (1.0 - 1e-9) * whole {
                 break;
             }
+            squares += covered.min(whole - shown) * apart * apart;
             (largest, shown) = (apart, shown + covered);
         }
-        [largest, shown.min(area.abs()), area.abs()]
+        let shown = f64::min(shown, whole);
+        // No area in the texture, no cells.
+        let per_texel = if whole > 0.0 { on_surface / whole } else { 0.0 };
+        FaceDeviation {
+            largest,
+            square: per_texel * squares,
+            surface: per_texel * shown,
+            shown,
+            whole,
+        }
     }
 }
 
@@ -316,31 +355,9 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lod::testing::{poses_of, simplifier_of};
+    use crate::lod::testing::{poses_of, simplifier_of, textured_tube};
     use crate::lod::{LevelTarget, LodOptions};
-    use crate::mesh::{DrawMesh, DrawPart};
     use crate::progress::Silent;
-    use crate::synth::{Tube, TubeOptions, tube};
-
-    fn textured_tube() -> (Tube, DrawMesh) {
-        let made = tube(&TubeOptions {
-            ring_count: 30,
-            segment_count: 16,
-            bone_count: 2,
-            example_count: 12,
-        });
-        let mesh = made.examples.rest();
-        // From the side, so that both halves show the same places, the farther one mirrored.
-        let uvs = mesh.positions().iter();
-        let part = DrawPart {
-            points: (0..mesh.vertex_count() as u32).collect(),
-            uvs: vec![uvs.map(|p| [p.x as f32, p.y as f32]).collect()],
-            triangles: mesh.triangles().to_vec(),
-            ..DrawPart::default()
-        };
-        let draw = DrawMesh { parts: vec![part] };
-        (made, draw)
-    }
 
     /// L3: at no place in the texture are the surfaces farther apart than at the farthest corner.
     #[test]

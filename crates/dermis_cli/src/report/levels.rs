@@ -29,6 +29,8 @@ struct LevelRow {
     guaranteed_percent: Option<f64>,
     /// Largest distance between two points that show one texel, root mean square over poses; with textures only.
     texture_percent: Option<f64>,
+    /// The same, root mean square over the textured surface as well.
+    texture_rms_percent: Option<f64>,
     /// From this distance on, in model units, the largest root mean square of any point is below the pixels asked for.
     distance: Option<f64>,
 }
@@ -86,7 +88,7 @@ pub(crate) fn levels_report(job: &LodJob<'_>) -> anyhow::Result<Report> {
     })
 }
 
-const GLOSSARY: [(&str, &str); 8] = [
+const GLOSSARY: [(&str, &str); 9] = [
     (
         "Size",
         "the diagonal of the box around the mesh at rest; errors are shares of it.",
@@ -118,6 +120,10 @@ const GLOSSARY: [(&str, &str); 8] = [
          texture, root mean square over the sixteen poses.",
     ),
     (
+        "Texture, RMS",
+        "the same, root mean square over the surface as well: how far textures slide.",
+    ),
+    (
         "Drawn from",
         "distance from which on a level may be drawn: the farthest point, root mean square over poses, moves by no more than the pixels asked for.",
     ),
@@ -135,6 +141,7 @@ fn level_row(job: &LodJob<'_>, number: usize) -> anyhow::Result<LevelRow> {
     let judged = || before.zip(job.judged.as_ref());
     let own = judged().and_then(|(at, judged)| judged.levels.get(at));
     let rest_only = judged().and_then(|(at, judged)| judged.rest_only.get(at));
+    let texture = before.and_then(|at| job.leveled.shapes[at].texture);
     let mut bones: Vec<_> = skin.program.bones().collect();
     bones.sort_unstable();
     bones.dedup();
@@ -149,9 +156,8 @@ fn level_row(job: &LodJob<'_>, number: usize) -> anyhow::Result<LevelRow> {
         rest_only_rms_percent: percent(rest_only.map(|form| form.rms())),
         stands_out_percent: percent(own.map(|form| form.stands_out)),
         guaranteed_percent: percent(record.and_then(|r| r.guaranteed_error)),
-        texture_percent: percent(
-            before.and_then(|at| Some(job.leveled.shapes[at].texture?.largest)),
-        ),
+        texture_percent: percent(texture.map(|texture| texture.largest)),
+        texture_rms_percent: percent(texture.map(|texture| texture.rms)),
         distance: before
             .map(|at| PICTURE.depth(job.leveled.shapes[at].largest_error, job.args.pixels)),
     })
@@ -191,6 +197,12 @@ fn table(levels: &[LevelRow]) -> Table {
     if has(levels, |row| row.texture_percent) {
         let heading = ["texture %,", "at most"];
         let column = Column::new("/texturePercent", heading, Format::Number(2));
+        columns.push(column.at(Level::Wide));
+        let column = Column::new(
+            "/textureRmsPercent",
+            ["texture %,", "RMS"],
+            Format::Number(3),
+        );
         columns.push(column.at(Level::Wide));
     }
     let heading = ["drawn", "from"];
