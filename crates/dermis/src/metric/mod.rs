@@ -14,6 +14,7 @@
 //! | `a − b` | [`AnimationVector::difference`] |
 //! | `dot` | [`PoseMetric::dot`] |
 //! | edge vectors of a triangle | [`PoseMetric::triangle`], a [`TriangleGram`] |
+//! | normal of a patch | [`PoseMetric::plane_average`], a plane |
 //! | coordinates | [`NormalizedCoordinates`], which are dense: for few bones |
 //!
 //! `P` is computed from a model of each joint ([`JointModel`]), with joints taken as independent; or, without
@@ -24,6 +25,7 @@ mod expectation;
 mod joint_model;
 mod moments;
 mod normalized;
+mod plane_average;
 mod pose_metric;
 mod transform;
 mod triangle;
@@ -33,6 +35,7 @@ pub use expectation::{expected_rotation, model_from_limits, statistics_from_limi
 pub use joint_model::{JointModel, ModelKind, models_from_poses};
 pub use moments::JointMoments;
 pub use normalized::NormalizedCoordinates;
+pub use plane_average::{Bivector, PlaneAverage};
 pub use pose_metric::PoseMetric;
 pub use triangle::TriangleGram;
 pub use vector::{AnimationVector, SurfacePoint, between};

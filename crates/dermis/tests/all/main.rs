@@ -21,6 +21,8 @@ mod metric_long_averages;
 mod metric_support;
 mod multi_weight_fit;
 mod normals;
+#[path = "../../../../tests/support/overlaps.rs"]
+mod overlaps;
 mod plain_exact;
 mod pose_space_deformation;
 mod poses_from_meshes;

@@ -3,6 +3,7 @@
 mod affine_bones_on_animations;
 mod anim_space_on_characters;
 mod assembled;
+mod atlases_of_real_files;
 mod decompositions_in_pieces;
 mod decompositions_of_animations;
 mod distances_on_characters;
@@ -15,6 +16,8 @@ mod formats_keep_their_promises;
 mod glb_plays_elsewhere;
 mod normals_on_characters;
 mod old_versions;
+#[path = "../../../../tests/support/overlaps.rs"]
+mod overlaps;
 mod pose_space_files;
 mod proxy_files;
 mod read_gltf;
