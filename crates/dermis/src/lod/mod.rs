@@ -3,7 +3,7 @@
 //! A mesh that is simplified in its rest pose loses its elbow: a straight arm is a cylinder, and rings along it seem to do
 //! nothing. Here every step is judged in sixteen poses at once (\[DeCoro05\], \[Merry07\] ch. 6): a
 //! vertex has a quadric (\[Garland97\]) in each, a collapsed edge is placed where their sum is least, and no triangle
-//! may turn over in any. The poses are those that are farthest from each other among the ones given, each with the share of
+//! may turn over in any. Where there are textures, how far they slide counts, too (`slide`). The poses are those that are farthest from each other among the ones given, each with the share of
 //! poses that it stands for.
 //!
 //! | | |
@@ -95,8 +95,9 @@ pub struct LodOptions {
     pub locked_bones: Vec<BoneId>,
     /// Whether pieces that are down to their last few triangles, such as teeth or buttons, may vanish. Default false.
     pub drop_pieces: bool,
-    /// How much textures may slide at rest: the share of a distance on the surface that the same distance in the texture
-    /// costs. Default 0.1; larger holds textures better and the shape worse.
+    /// How much it costs that textures slide: the share of a distance on the surface that the same distance between the two
+    /// points that show one place of the texture costs, in the sample poses. Default 0.1; larger holds textures better and, above
+    /// 0.3, the shape worse.
     pub uv_weight: f64,
     /// Whether levels of a linear blend skin may be animation-space skins, which fit better and which only our own run-time
     /// plays exactly. Default false: stock engines play them.
