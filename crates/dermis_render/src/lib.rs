@@ -8,8 +8,8 @@
 //!
 //! 1. Put meshes into a [`Scene`]: each [`Surface`] is positions, normals, triangles and a [`Paint`], which
 //!    is one colour, a colour per vertex or triangle, a number per vertex shown as a heat map, a chequerboard
-//!    that shows how texture coordinates stretch, or a texture ([`TexturePicture`]). [`smooth_normals`] helps
-//!    out when a mesh has none.
+//!    that shows how texture coordinates stretch, a texture ([`TexturePicture`]), or all that a file says of
+//!    it ([`Material`]). [`smooth_normals`] helps out when a mesh has none.
 //! 2. Choose a [`Camera`]. [`Camera::three_quarter`] finds a good one for several meshes at once, so that
 //!    pictures side by side can be compared; [`Camera::framing`] fits a direction of your own.
 //! 3. [`render`] makes an [`Image`]: smooth edges, clay shading, a soft background, and, if you ask for a
@@ -76,6 +76,7 @@ mod error;
 mod heatmap;
 mod image;
 mod lights;
+mod material;
 mod median_cut;
 mod palette;
 mod plot;
@@ -97,6 +98,7 @@ pub use error::RenderError;
 pub use heatmap::{HeatScale, LegendSide};
 pub use image::Image;
 pub use lights::Lights;
+pub use material::{Glow, Material, NormalMap};
 pub use palette::dark_chart_style;
 pub use plot::{
     Axis, AxisScale, Band, Chart, Draw, Histogram, HistogramDraw, HistogramSeries, Marker, Point,

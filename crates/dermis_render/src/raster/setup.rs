@@ -7,6 +7,7 @@ use super::tile::TILE;
 use crate::color::linear_from_srgb3;
 use crate::error::RenderError;
 use crate::heatmap::HeatScale;
+use crate::material::Material;
 use crate::projector::{Projected, Projector};
 use crate::scene::{Paint, Scene, Surface};
 use crate::texture::TexturePicture;
@@ -43,6 +44,10 @@ pub(super) enum LinearPaint<'a> {
         tints: Vec<Vec3>,
     },
     Texture(&'a [Vec2], &'a TexturePicture),
+    Material {
+        material: &'a Material<'a>,
+        vertex_colors: Vec<Vec3>,
+    },
 }
 
 impl<'a> LinearPaint<'a> {
@@ -68,6 +73,12 @@ impl<'a> LinearPaint<'a> {
                 tints: linear(tints),
             },
             Paint::Texture { uvs, picture } => Self::Texture(uvs, picture),
+            Paint::Material(material) => Self::Material {
+                material,
+                vertex_colors: (material.vertex_colors.iter())
+                    .map(|&color| color.into())
+                    .collect(),
+            },
         }
     }
 }
