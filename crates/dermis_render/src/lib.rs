@@ -9,7 +9,8 @@
 //! 1. Put meshes into a [`Scene`]: each [`Surface`] is positions, normals, triangles and a [`Paint`], which
 //!    is one colour, a colour per vertex or triangle, a number per vertex shown as a heat map, a chequerboard
 //!    that shows how texture coordinates stretch, a texture ([`TexturePicture`]), or all that a file says of
-//!    it ([`Material`]). [`smooth_normals`] helps out when a mesh has none.
+//!    it ([`Material`]). [`smooth_normals`] helps out when a mesh has none, and
+//!    [`SurfaceFollower`] takes those of a rest shape along to another.
 //! 2. Choose a [`Camera`]. [`Camera::three_quarter`] finds a good one for several meshes at once, so that
 //!    pictures side by side can be compared; [`Camera::framing`] fits a direction of your own.
 //! 3. [`render`] makes an [`Image`]: smooth edges, clay shading, a soft background, and, if you ask for a
@@ -73,6 +74,7 @@ mod camera;
 mod color;
 mod curves;
 mod error;
+mod follow;
 mod heatmap;
 mod image;
 mod lights;
@@ -95,10 +97,11 @@ pub use atlas::{AtlasFill, AtlasPicture, atlas_picture, chart_tint};
 pub use camera::{Camera, Projection, UpAxis, three_quarter_direction};
 pub use curves::{Curve, CurvePlot};
 pub use error::RenderError;
+pub use follow::{FollowedShape, SurfaceFollower};
 pub use heatmap::{HeatScale, LegendSide};
 pub use image::Image;
 pub use lights::Lights;
-pub use material::{Glow, Material, NormalMap};
+pub use material::{Glow, Material, NormalMap, Sides};
 pub use palette::dark_chart_style;
 pub use plot::{
     Axis, AxisScale, Band, Chart, Draw, Histogram, HistogramDraw, HistogramSeries, Marker, Point,
@@ -110,4 +113,4 @@ pub use scene::{
 };
 pub use sheet::{Panel, SheetStyle, hstack, sheet};
 pub use text::{Align, TextStyle, draw_text, text_width};
-pub use texture::TexturePicture;
+pub use texture::{TexturePicture, Wrap};

@@ -25,6 +25,20 @@ pub struct Material<'a> {
     /// Places whose opacity is below this are holes, through which the picture shows what is behind. Everything else is
     /// opaque. The ground's shadow has no holes. Default none.
     pub cutoff: Option<f32>,
+    /// Which sides of its triangles are seen. Default both, the inner one darker.
+    pub sides: Sides,
+}
+
+/// Which sides of its triangles a surface shows, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sides {
+    /// Both; the inner one is darker, so that a look into something open is seen as such.
+    #[default]
+    DarkInside,
+    /// Both alike: glTF's `doubleSided`.
+    Alike,
+    /// The outer one; from inside it cannot be seen, as engines draw what is not double-sided.
+    Outer,
 }
 
 impl Default for Material<'_> {
@@ -37,6 +51,7 @@ impl Default for Material<'_> {
             normal_map: None,
             glow: None,
             cutoff: None,
+            sides: Sides::default(),
         }
     }
 }

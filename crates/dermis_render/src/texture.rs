@@ -4,16 +4,15 @@
 //! (*mip levels*) are read instead, so that fine detail turns into its mean rather than into noise. A surface that is
 //! seen at a slant is blurred along both directions by the longer one.
 //!
-//! Opacity is averaged beside the colours and has no say in them. Not here: textures that end or are mirrored at their
-//! borders.
+//! Opacity is averaged beside the colours and has no say in them.
 
 use glam::{DVec2, Vec3, Vec4};
 
 use crate::color::{byte_from_linear, linear_from_byte};
 use crate::error::RenderError;
 
-/// A texture: RGBA pixels, top row first, that repeats in both directions. Colours are sRGB, or with
-/// [`TexturePicture::linear`] plain numbers.
+/// A texture: RGBA pixels, top row first, that repeats in both directions unless [`TexturePicture::wrapped`] says
+/// otherwise. Colours are sRGB, or with [`TexturePicture::linear`] plain numbers.
 ///
 /// ```
 /// use dermis_render::TexturePicture;
@@ -28,6 +27,19 @@ pub struct TexturePicture {
     /// The picture, then halved copies of it down to one pixel.
     levels: Vec<Level>,
     encoding: Encoding,
+    wrap: [Wrap; 2],
+}
+
+/// What a texture shows beyond its borders, along one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wrap {
+    /// Itself again.
+    #[default]
+    Repeat,
+    /// Itself again, every other copy mirrored.
+    Mirror,
+    /// The pixels of its border.
+    Clamp,
 }
 
 /// What the bytes of red, green and blue mean; opacity is always linear.
@@ -108,7 +120,21 @@ impl TexturePicture {
             levels.push(std::mem::replace(&mut last, next));
         }
         levels.push(last);
-        Ok(Self { levels, encoding })
+        Ok(Self {
+            levels,
+            encoding,
+            wrap: [Wrap::Repeat; 2],
+        })
+    }
+
+    /// The same picture with something else beyond its borders, along u and along v.
+    pub fn wrapped(self, wrap: [Wrap; 2]) -> Self {
+        Self { wrap, ..self }
+    }
+
+    /// What it shows beyond its borders, along u and along v.
+    pub fn wrap(&self) -> [Wrap; 2] {
+        self.wrap
     }
 
     /// Width in pixels.
@@ -158,9 +184,10 @@ impl TexturePicture {
         // Up to one texture pixel per screen pixel the picture itself serves.
         let level = longest.max(1.0).log2().min((self.levels.len() - 1) as f64);
         let (fine, blend) = (level as usize, level.fract() as f32);
-        let color = self.levels[fine].sample(uv, self.encoding);
+        let at = |level: &Level| level.sample(uv, self.encoding, self.wrap);
+        let color = at(&self.levels[fine]);
         match self.levels.get(fine + 1) {
-            Some(coarse) if blend > 0.0 => color.lerp(coarse.sample(uv, self.encoding), blend),
+            Some(coarse) if blend > 0.0 => color.lerp(at(coarse), blend),
             _ => color,
         }
     }
@@ -193,19 +220,29 @@ impl Level {
         }
     }
 
-    /// Blends the four nearest pixels; pixel centres are at halves, and the picture repeats.
-    fn sample(&self, uv: DVec2, encoding: Encoding) -> Vec4 {
-        let axis = |coordinate: f64, size: usize| {
-            let place = coordinate.rem_euclid(1.0) * size as f64 - 0.5;
+    /// Blends the four nearest pixels; pixel centres are at halves.
+    fn sample(&self, uv: DVec2, encoding: Encoding, wrap: [Wrap; 2]) -> Vec4 {
+        let axis = |coordinate: f64, size: usize, wrap: Wrap| {
+            let inside = match wrap {
+                Wrap::Repeat => coordinate.rem_euclid(1.0),
+                Wrap::Mirror => 1.0 - (coordinate.rem_euclid(2.0) - 1.0).abs(),
+                Wrap::Clamp => coordinate.clamp(0.0, 1.0),
+            };
+            let place = inside * size as f64 - 0.5;
             let before = place.floor();
-            let index = |i: f64| i.rem_euclid(size as f64).min((size - 1) as f64) as usize;
+            let last = (size - 1) as f64;
+            let index = |i: f64| match wrap {
+                Wrap::Repeat => i.rem_euclid(size as f64).min(last) as usize,
+                // What is mirrored at a border is the pixel at the border.
+                Wrap::Mirror | Wrap::Clamp => i.clamp(0.0, last) as usize,
+            };
             (
                 [index(before), index(before + 1.0)],
                 (place - before) as f32,
             )
         };
-        let ([x0, x1], right) = axis(uv.x, self.width);
-        let ([y0, y1], down) = axis(uv.y, self.height);
+        let ([x0, x1], right) = axis(uv.x, self.width, wrap[0]);
+        let ([y0, y1], down) = axis(uv.y, self.height, wrap[1]);
         let at = |x: usize, y: usize| encoding.decode(self.pixels[y * self.width + x]);
         let upper = at(x0, y0).lerp(at(x1, y0), right);
         let lower = at(x0, y1).lerp(at(x1, y1), right);
@@ -277,6 +314,31 @@ mod tests {
                 .all(|level| level.pixels.iter().all(|&p| p == [100, 100, 100, 255])),
             "a plain picture stays plain"
         );
+    }
+
+    #[test]
+    fn beyond_its_borders_a_texture_is_mirrored_or_goes_on_as_it_ends() {
+        let at = |wrap: Wrap, u: f64| {
+            let texture = grey(4, 1, &[0, 255, 255, 128]).wrapped([wrap, Wrap::Repeat]);
+            texture.sample(DVec2::new(u, 0.5), NEAR).x
+        };
+        let [first, last] = [0, 128].map(linear_from_byte);
+        for (u, mirrored, clamped) in [
+            (0.0, first, first),
+            (1.0, last, last),
+            (-0.1, 0.0, first),
+            (1.125, last, last),
+            (1.9, 0.0, last),
+            (-0.375, 1.0, first),
+            (7.0, last, last),
+        ] {
+            let seen = [at(Wrap::Mirror, u), at(Wrap::Clamp, u)];
+            assert!(
+                (seen[0] - mirrored).abs() < 1e-6,
+                "mirrored at {u}: {seen:?}"
+            );
+            assert!((seen[1] - clamped).abs() < 1e-6, "clamped at {u}: {seen:?}");
+        }
     }
 
     #[test]

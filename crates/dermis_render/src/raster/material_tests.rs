@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3, Vec4};
 
 use super::*;
 use crate::camera::Projection;
-use crate::material::{Glow, Material, NormalMap};
+use crate::material::{Glow, Material, NormalMap, Sides};
 use crate::scene::{Background, Paint, Shading, Surface};
 use crate::texture::TexturePicture;
 
@@ -194,6 +194,41 @@ fn a_glow_is_added_to_the_light_of_the_lamps() {
     assert!(byte(3, 0, &with) >= 188, "{} of red", byte(3, 0, &with));
     assert_eq!(byte(3, 2, &with), byte(3, 2, &without), "no blue there");
     assert_eq!(byte(12, 2, &with), 255, "blue on the right");
+}
+
+#[test]
+fn sides_are_darker_inside_alike_or_not_there() {
+    let positions = corners(16.0, 0.0);
+    let inside_out = SQUARE.map(|[a, b, c]| [a, c, b]);
+    let seen = |triangles: &[[u32; 3]], sides: Sides| {
+        let material = Material {
+            color: [0.5, 0.5, 0.5, 1.0],
+            sides,
+            ..Material::default()
+        };
+        // Normals of the outside, which is the other way for triangles that are inside out.
+        let normals = [if triangles == SQUARE {
+            Vec3::Z
+        } else {
+            -Vec3::Z
+        }; 4];
+        let surface =
+            Surface::new(&positions, &normals, triangles).painted(Paint::Material(material));
+        let scene = Scene {
+            surfaces: vec![surface],
+            background: Background::Transparent,
+            ..Scene::default()
+        };
+        let image = render(&scene, &front(16), 16, 16).expect("a valid scene");
+        image.pixel(8, 8).expect("inside")
+    };
+    let outside = seen(&SQUARE, Sides::DarkInside);
+    assert_eq!(seen(&SQUARE, Sides::Outer), outside, "outside");
+    assert_eq!(seen(&SQUARE, Sides::Alike), outside, "outside");
+    assert_eq!(seen(&inside_out, Sides::Alike), outside, "alike");
+    assert_eq!(seen(&inside_out, Sides::Outer), [0; 4], "not there");
+    let dark = seen(&inside_out, Sides::DarkInside);
+    assert!(dark[1] < outside[1] - 10, "{dark:?} against {outside:?}");
 }
 
 #[test]

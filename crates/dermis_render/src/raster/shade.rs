@@ -8,7 +8,7 @@ use super::tile::SAMPLES;
 use crate::color::linear_from_srgb3;
 use crate::heatmap::NO_DATA;
 use crate::lights::Lights;
-use crate::material::{Material, NormalMap};
+use crate::material::{Material, NormalMap, Sides};
 use crate::projector::Projector;
 use crate::scene::{Shading, Wireframe};
 use crate::texture::TexturePicture;
@@ -154,7 +154,11 @@ impl<'a> Shader<'a> {
         let light = self
             .lights
             .reflect(color, even, if inside { -normal } else { normal }, viewer);
-        if inside {
+        let is_dark = match &mesh.paint {
+            LinearPaint::Material { material, .. } => material.sides == Sides::DarkInside,
+            _ => true,
+        };
+        if inside && is_dark {
             light * self.lights.backface
         } else {
             light
