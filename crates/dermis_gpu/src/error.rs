@@ -33,6 +33,17 @@ pub enum GpuError {
         /// How many there may be.
         most: u64,
     },
+    /// A texture is larger than the card takes.
+    #[error(
+        "a texture of {} × {} pixels is larger than the {most} along a side that WebGPU's default profile has: make it smaller",
+        size[0], size[1]
+    )]
+    TextureSize {
+        /// Width and height.
+        size: [u32; 2],
+        /// Most pixels along a side.
+        most: u32,
+    },
     /// Skins that should share buffers are of different kinds.
     #[error(
         "levels of one character must be packed alike: level 0 is {first}, level {level} is {found}"
@@ -45,6 +56,19 @@ pub enum GpuError {
         /// What that one is.
         found: String,
     },
+    /// There is more than one dispatch can handle.
+    #[error("a graphics card handles at most {most} {what} at once")]
+    TooMany {
+        /// What was counted.
+        what: &'static str,
+        /// How many there may be.
+        most: u64,
+    },
+    /// Pipelines were made for other kinds of skins.
+    #[error(
+        "there is no pipeline for this kind of skin: make SkinPipelines with its kind among them"
+    )]
+    NoPipeline,
     /// A list has the wrong length.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {
