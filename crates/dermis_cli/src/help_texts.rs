@@ -217,6 +217,18 @@ Examples:
 Each new point is moved by the bones of all points that it is made of, so there are more influences \
 per vertex than before: see docs/guide/subdivide.md.";
 
+/// Of `dermis crowd`.
+pub(crate) const CROWD: &str = "\
+Examples:
+  dermis lod hero.glb -o hero_lod.glb
+  dermis crowd hero_lod.glb -o crowd.png --report crowd.html
+  dermis crowd hero_lod.glb -o crowd.png --count 2000 --pixels 2 --clip Walk
+  dermis crowd hero_lod.glb -o full.png --level 0 --no-culling
+
+Needs a graphics card, and dermis built with `--features gpu`. Every instance plays a clip from a time of its own. \
+Those that no pixel can show are left out; the others are drawn with the coarsest level that is off by at most \
+--pixels, and their vertices move over from level to level.";
+
 /// Of `dermis bench`.
 pub(crate) const BENCH: &str = "\
 Examples:
@@ -284,3 +296,17 @@ Examples:
 The coarse form must have UVs that do not lie over each other: `dermis unwrap` makes some, and levels made with \
 `dermis lod` keep those of the full character. Normal maps are tangent-space maps as glTF has them (MikkTSpace), and the \
 file has the tangents that they were made for. See docs/guide/bake.md.";
+
+/// Of `dermis render`.
+pub(crate) const RENDER: &str = "\
+Examples:
+  dermis render hero.glb -o hero.png
+  dermis render hero.glb --clip Run --time 0.4 --size 1920x1080 -o hero.png
+  dermis render hero.glb --pose 'forearm.rz=90' --view front -o hero.png
+  dermis render hero.glb --clip Run --sheet -o run.png
+  dermis render hero.glb --turntable -o around.apng
+  dermis render hero.glb --clip Run --frames 'run_####.png'
+
+All pictures of one command are taken by one camera, which has every pose in view. Light is that of a studio: \
+colours, textures, normal maps, glow and holes are shown, metal, roughness and transparency are not. \
+See docs/guide/render.md.";

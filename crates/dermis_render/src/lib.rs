@@ -15,7 +15,7 @@
 //!    pictures side by side can be compared; [`Camera::framing`] fits a direction of your own.
 //! 3. [`render`] makes an [`Image`]: smooth edges, clay shading, a soft background, and, if you ask for a
 //!    [`Ground`], a contact shadow. A renderer of your own gets the same look from [`Lights`],
-//!    [`Camera::clip_from_world`] and [`compose`].
+//!    [`Camera::clip_from_world`], [`SAMPLE_PLACES`] and [`compose`].
 //! 4. [`sheet()`] sets pictures side by side with captions, [`HeatScale::legend`] explains the colours, and
 //!    [`Image::to_png`] gives the bytes of a file; [`animated_png`] those of a file that moves.
 //! 5. [`Chart`] draws curves as SVG text for an HTML report, [`CurvePlot`] as a picture to stand beside
@@ -95,10 +95,11 @@ pub use glam;
 pub use animation::animated_png;
 pub use atlas::{AtlasFill, AtlasPicture, atlas_picture, chart_tint};
 pub use camera::{Camera, Projection, UpAxis, three_quarter_direction};
+pub use color::linear_from_srgb3;
 pub use curves::{Curve, CurvePlot};
 pub use error::RenderError;
 pub use follow::{FollowedShape, SurfaceFollower};
-pub use heatmap::{HeatScale, LegendSide};
+pub use heatmap::{HeatScale, LegendSide, NO_DATA};
 pub use image::Image;
 pub use lights::Lights;
 pub use material::{Glow, Material, NormalMap, Sides};
@@ -107,7 +108,7 @@ pub use plot::{
     Axis, AxisScale, Band, Chart, Draw, Histogram, HistogramDraw, HistogramSeries, Marker, Point,
     Series, bin_edges, histogram, shares_in_bins,
 };
-pub use raster::{MAX_SIDE, compose, rasterize, render};
+pub use raster::{MAX_SIDE, SAMPLE_PLACES, compose, rasterize, render};
 pub use scene::{
     Background, CHEQUER, CLAY, Ground, Paint, Scene, Shading, Surface, Wireframe, smooth_normals,
 };

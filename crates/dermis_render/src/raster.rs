@@ -42,6 +42,7 @@ use shade::Shader;
 use tile::{TILE, Tile};
 
 pub use compose::compose;
+pub use tile::SAMPLE_PLACES;
 
 /// Longest side of a picture, in pixels: the most that 32-bit edge functions at 1/256 pixel can hold.
 pub const MAX_SIDE: u32 = 8192;

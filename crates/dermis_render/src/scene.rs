@@ -160,6 +160,17 @@ impl Default for Ground {
     }
 }
 
+impl Scene<'_> {
+    /// Checks that the lists of all surfaces have the right lengths and that corners exist, as [`crate::render`] does.
+    ///
+    /// # Errors
+    /// [`RenderError::LengthMismatch`], [`RenderError::TriangleLengthMismatch`] and [`RenderError::IndexOutOfRange`].
+    pub fn check(&self) -> Result<(), RenderError> {
+        let mut surfaces = self.surfaces.iter().enumerate();
+        surfaces.try_for_each(|(index, surface)| surface.check(index))
+    }
+}
+
 impl<'a> Surface<'a> {
     /// A clay-coloured surface without lines.
     pub fn new(positions: &'a [Vec3], normals: &'a [Vec3], triangles: &'a [[u32; 3]]) -> Self {

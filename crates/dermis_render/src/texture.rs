@@ -6,6 +6,8 @@
 //!
 //! Opacity is averaged beside the colours and has no say in them.
 
+use std::sync::Arc;
+
 use glam::{DVec2, Vec3, Vec4};
 
 use crate::color::{byte_from_linear, linear_from_byte};
@@ -25,7 +27,7 @@ use crate::error::RenderError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TexturePicture {
     /// The picture, then halved copies of it down to one pixel.
-    levels: Vec<Level>,
+    levels: Arc<[Level]>,
     encoding: Encoding,
     wrap: [Wrap; 2],
 }
@@ -121,7 +123,7 @@ impl TexturePicture {
         }
         levels.push(last);
         Ok(Self {
-            levels,
+            levels: levels.into(),
             encoding,
             wrap: [Wrap::Repeat; 2],
         })
@@ -145,6 +147,12 @@ impl TexturePicture {
     /// Height in pixels.
     pub fn height(&self) -> u32 {
         self.levels[0].height as u32
+    }
+
+    /// Whether this is a copy of another picture, whatever they show beyond their borders: copies share their pixels, and
+    /// a renderer needs them once.
+    pub fn shares_pixels_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.levels, &other.levels)
     }
 
     /// Whether red, green and blue are sRGB, and not plain numbers.
@@ -355,6 +363,9 @@ mod tests {
         );
         assert_eq!(plain.level_rgba(1), [[128; 4]], "half the number");
         assert!(color.is_srgb() && !plain.is_srgb(), "as they were made");
+        let copy = color.clone().wrapped([Wrap::Clamp; 2]);
+        assert!(copy.shares_pixels_with(&color), "a copy");
+        assert!(!plain.shares_pixels_with(&color), "another one");
         let grey = TexturePicture::linear(1, 1, vec![[51, 51, 51, 204]]).expect("a pixel");
         let seen = grey.sample(DVec2::ZERO, NEAR);
         assert!(

@@ -35,6 +35,22 @@ const OFFSETS: [[i32; 2]; SAMPLES] = {
     offsets
 };
 
+/// Where the samples of a pixel are, as shares of it to the right and down from its top left corner: one in each of 16
+/// columns, and one in each of 16 rows.
+///
+/// A renderer that takes the same ones has the same edges.
+pub const SAMPLE_PLACES: [[f32; 2]; SAMPLES] = {
+    let mut places = [[0.0; 2]; SAMPLES];
+    let mut i = 0;
+    while i < SAMPLES {
+        let [x, y] = OFFSETS[i];
+        let size = SUBPIXELS as f32;
+        places[i] = [x as f32 / size + 0.5, y as f32 / size + 0.5];
+        i += 1;
+    }
+    places
+};
+
 /// The samples of one tile.
 pub(super) struct Tile {
     /// Top left pixel.
