@@ -69,6 +69,11 @@ pub enum GpuError {
         "there is no pipeline for this kind of skin: make SkinPipelines with its kind among them"
     )]
     NoPipeline,
+    /// Measurements do not tell the terms of a cost model apart.
+    #[error(
+        "a cost model needs five frames or more, in which vertices, influences, objects and bones do not always grow together"
+    )]
+    CostSamples,
     /// A list has the wrong length.
     #[error("expected {expected} {what}, found {found}")]
     CountMismatch {

@@ -1,4 +1,5 @@
 //! Skins of dermis on graphics cards.
+pub mod cost;
 pub mod crowd;
 #[cfg(feature = "wgpu")]
 mod device;
@@ -9,6 +10,8 @@ pub mod layout;
 pub mod shaders;
 #[cfg(feature = "wgpu")]
 pub mod skin;
+#[cfg(feature = "wgpu")]
+pub mod timing;
 #[cfg(feature = "wgpu")]
 pub use device::Gpu;
 pub use error::GpuError;

@@ -1,3 +1,11 @@
+// Made from face_normals.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: uniform block 0, _group_0_binding_0
+//   triangles: storage block 0, _group_0_binding_1
+//   around: storage block 1, _group_0_binding_2
+//   positions: storage block 2, _group_0_binding_3
+//   face_normals: storage block 3, _group_0_binding_4
+//   normals: storage block 4, _group_0_binding_5
 #version 450 core
 #extension GL_ARB_compute_shader : require
 #extension GL_ARB_shader_storage_buffer_object : require

@@ -1,3 +1,14 @@
+// Made from skin_linear.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: uniform block 0, _group_0_binding_0
+//   blocks: storage block 0, _group_0_binding_1
+//   planes: storage block 1, _group_0_binding_2
+//   corrections: storage block 2, _group_0_binding_3
+//   places: storage block 3, _group_0_binding_4
+//   palette: storage block 4, _group_1_binding_0
+//   coefficients: storage block 5, _group_1_binding_1
+//   positions: storage block 6, _group_2_binding_0
+//   normals: storage block 7, _group_2_binding_1
 #version 450 core
 #extension GL_ARB_compute_shader : require
 #extension GL_ARB_shader_storage_buffer_object : require
@@ -17,9 +28,11 @@ struct Posed {
     vec3 position;
     vec3 normal;
 };
-const bool sixteen_bits = false;
-const uint correction_bits = 0u;
-const uint normal_planes = 0u;
+bool sixteen_bits = false;
+
+uint correction_bits = 0u;
+
+uint normal_planes = 0u;
 
 layout(std140, binding = 0) uniform Info_block_0Compute { Info _group_0_binding_0_cs; };
 
@@ -41,7 +54,8 @@ layout(std430, binding = 7) buffer type_7_block_8Compute { float _group_2_bindin
 
 
 float number(uint plane, uint lane) {
-    if (true) {
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
         uint _e10 = _group_0_binding_2_cs[((16u * plane) + lane)];
         return uintBitsToFloat(_e10);
     }
@@ -67,15 +81,19 @@ vec4 four(uint plane_2, uint lane_2) {
 }
 
 float displacement(uint record, uint plane_3, uint lane_3) {
-    if (false) {
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
         uint _e13 = _group_0_binding_3_cs[((record + (16u * plane_3)) + lane_3)];
         return uintBitsToFloat(_e13);
     }
-    uint word_2 = _group_0_binding_3_cs[((record + 1u) + ((((16u * plane_3) + lane_3) * correction_bits) / 32u))];
-    uint _e32 = ((lane_3 * correction_bits) % 32u);
-    int steps_1 = bitfieldExtract(int(word_2), int(min(_e32, 32u)), int(min(correction_bits, 32u - min(_e32, 32u))));
-    uint _e37 = _group_0_binding_3_cs[record];
-    return (uintBitsToFloat(_e37) * float(steps_1));
+    uint _e22 = correction_bits;
+    uint word_2 = _group_0_binding_3_cs[((record + 1u) + ((((16u * plane_3) + lane_3) * _e22) / 32u))];
+    uint _e31 = correction_bits;
+    uint _e34 = ((lane_3 * _e31) % 32u);
+    uint _e36 = correction_bits;
+    int steps_1 = bitfieldExtract(int(word_2), int(min(_e34, 32u)), int(min(_e36, 32u - min(_e34, 32u))));
+    uint _e40 = _group_0_binding_3_cs[record];
+    return (uintBitsToFloat(_e40) * float(steps_1));
 }
 
 vec3 finished(vec3 n) {
@@ -96,79 +114,81 @@ vec4 corrected(vec4 p, uint block, uint lane_4, uint frame, uint k, uint bones) 
         return _e12;
     }
     uint width = _group_0_binding_0_cs.correction_width;
-    uint each = ((((width * bones) * correction_bits) / 2u) + 1u);
-    uint _e29 = _group_0_binding_0_cs.bit_words;
-    at = (record_1 + _e29);
+    uint _e18 = correction_bits;
+    uint _e23 = correction_bits;
+    uint each = ((((width * bones) * _e18) / 2u) + uint((_e23 < 32u)));
+    uint _e30 = _group_0_binding_0_cs.bit_words;
+    at = (record_1 + _e30);
     bool loop_init = true;
     while(true) {
         if (!loop_init) {
-            uint _e104 = word;
-            word = (_e104 + 1u);
+            uint _e105 = word;
+            word = (_e105 + 1u);
         }
         loop_init = false;
-        uint _e34 = word;
-        uint _e37 = _group_0_binding_0_cs.bit_words;
-        if ((_e34 < _e37)) {
+        uint _e35 = word;
+        uint _e38 = _group_0_binding_0_cs.bit_words;
+        if ((_e35 < _e38)) {
         } else {
             break;
         }
         {
-            uint _e40 = word;
-            uint touched = _group_0_binding_3_cs[(record_1 + _e40)];
-            uint _e45 = word;
-            uint _e48 = _group_1_binding_1_cs[(frame + _e45)];
-            on = (touched & _e48);
+            uint _e41 = word;
+            uint touched = _group_0_binding_3_cs[(record_1 + _e41)];
+            uint _e46 = word;
+            uint _e49 = _group_1_binding_1_cs[(frame + _e46)];
+            on = (touched & _e49);
             bool loop_init_1 = true;
             while(true) {
                 if (!loop_init_1) {
-                    uint _e94 = on;
                     uint _e95 = on;
-                    on = (_e94 & (_e95 - 1u));
+                    uint _e96 = on;
+                    on = (_e95 & (_e96 - 1u));
                 }
                 loop_init_1 = false;
-                uint _e51 = on;
-                if ((_e51 != 0u)) {
+                uint _e52 = on;
+                if ((_e52 != 0u)) {
                 } else {
                     break;
                 }
                 {
-                    uint _e54 = on;
-                    uint bit = uint(findLSB(_e54));
-                    uint _e59 = _group_0_binding_0_cs.bit_words;
-                    uint _e62 = word;
-                    uint _e67 = _group_1_binding_1_cs[(((frame + _e59) + (32u * _e62)) + bit)];
-                    float c_2 = uintBitsToFloat(_e67);
-                    uint _e69 = at;
-                    uint own = (_e69 + (each * uint(bitCount((touched & ((1u << bit) - 1u))))));
+                    uint _e55 = on;
+                    uint bit = uint(findLSB(_e55));
+                    uint _e60 = _group_0_binding_0_cs.bit_words;
+                    uint _e63 = word;
+                    uint _e68 = _group_1_binding_1_cs[(((frame + _e60) + (32u * _e63)) + bit)];
+                    float c_2 = uintBitsToFloat(_e68);
+                    uint _e70 = at;
+                    uint own = (_e70 + (each * uint(bitCount((touched & ((1u << bit) - 1u))))));
                     n_1 = 0u;
                     bool loop_init_2 = true;
                     while(true) {
                         if (!loop_init_2) {
-                            uint _e92 = n_1;
-                            n_1 = (_e92 + 1u);
+                            uint _e93 = n_1;
+                            n_1 = (_e93 + 1u);
                         }
                         loop_init_2 = false;
-                        uint _e80 = n_1;
-                        if ((_e80 < width)) {
+                        uint _e81 = n_1;
+                        if ((_e81 < width)) {
                         } else {
                             break;
                         }
                         {
-                            uint _e82 = n_1;
-                            float _e84 = sum[_e82];
-                            uint _e86 = n_1;
-                            float _e88 = displacement(own, ((width * k) + _e86), lane_4);
-                            sum[_e82] = (_e84 + (c_2 * _e88));
+                            uint _e83 = n_1;
+                            float _e85 = sum[_e83];
+                            uint _e87 = n_1;
+                            float _e89 = displacement(own, ((width * k) + _e87), lane_4);
+                            sum[_e83] = (_e85 + (c_2 * _e89));
                         }
                     }
                 }
             }
-            uint _e99 = at;
-            at = (_e99 + (each * uint(bitCount(touched))));
+            uint _e100 = at;
+            at = (_e100 + (each * uint(bitCount(touched))));
         }
     }
-    vec4 _e106 = sum;
-    return _e106;
+    vec4 _e107 = sum;
+    return _e107;
 }
 
 Posed posed(uint slot, uint instance) {
@@ -203,12 +223,14 @@ Posed posed(uint slot, uint instance) {
             vec4 _e39 = _group_1_binding_0_cs[(row + 1u)];
             vec4 _e44 = _group_1_binding_0_cs[(row + 2u)];
             mat3x4 m = mat3x4(_e34, _e39, _e44);
+            uint _e48 = normal_planes;
             uint _e50 = at_1;
             uint _e53 = _group_0_binding_0_cs.first_bone;
-            uint plane_4 = (4u * (_e50 - _e53));
+            uint plane_4 = ((4u + _e48) * (_e50 - _e53));
             vec4 _e56 = four(plane_4, lane_5);
             p_1 = _e56;
-            if (false) {
+            uint _e59 = correction_bits;
+            if ((_e59 > 0u)) {
                 vec4 _e62 = p_1;
                 uint _e65 = _group_0_binding_0_cs.coefficient_words;
                 uint _e67 = at_1;
@@ -218,8 +240,10 @@ Posed posed(uint slot, uint instance) {
             vec3 _e72 = out_.position;
             vec4 _e73 = p_1;
             out_.position = (_e72 + (_e73 * m));
-            if (true) {
-                local_2 = false;
+            uint _e77 = normal_planes;
+            if (!((_e77 == 3u))) {
+                uint _e84 = normal_planes;
+                local_2 = (_e84 == 6u);
             } else {
                 local_2 = true;
             }
@@ -229,12 +253,14 @@ Posed posed(uint slot, uint instance) {
                 vec3 _e93 = three((plane_4 + 4u), lane_5);
                 out_.normal = (_e90 + (vec4(_e93, 0.0) * m));
             }
-            if (false) {
+            uint _e99 = normal_planes;
+            if ((_e99 == 6u)) {
                 vec3 _e102 = second;
                 vec3 _e105 = three((plane_4 + 7u), lane_5);
                 second = (_e102 + (vec4(_e105, 0.0) * m));
             }
-            if (false) {
+            uint _e111 = normal_planes;
+            if ((_e111 == 8u)) {
                 vec3 _e115 = out_.normal;
                 vec4 _e118 = four((plane_4 + 4u), lane_5);
                 out_.normal = (_e115 + (_e118 * m));
@@ -244,7 +270,8 @@ Posed posed(uint slot, uint instance) {
             }
         }
     }
-    if (false) {
+    uint _e131 = normal_planes;
+    if ((_e131 > 3u)) {
         vec3 _e136 = out_.normal;
         vec3 _e137 = second;
         out_.normal = cross(_e136, _e137);
@@ -303,7 +330,8 @@ void main() {
         loop_init_5 = false;
         uint _e49 = c_1;
         if ((_e49 < 3u)) {
-            local_1 = false;
+            uint _e55 = normal_planes;
+            local_1 = (_e55 > 0u);
         } else {
             local_1 = false;
         }

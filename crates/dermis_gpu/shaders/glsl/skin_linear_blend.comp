@@ -1,3 +1,14 @@
+// Made from skin_linear_blend.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: uniform block 0, _group_0_binding_0
+//   blocks: storage block 0, _group_0_binding_1
+//   planes: storage block 1, _group_0_binding_2
+//   corrections: storage block 2, _group_0_binding_3
+//   places: storage block 3, _group_0_binding_4
+//   palette: storage block 4, _group_1_binding_0
+//   coefficients: storage block 5, _group_1_binding_1
+//   positions: storage block 6, _group_2_binding_0
+//   normals: storage block 7, _group_2_binding_1
 #version 450 core
 #extension GL_ARB_compute_shader : require
 #extension GL_ARB_shader_storage_buffer_object : require
@@ -17,9 +28,11 @@ struct Posed {
     vec3 position;
     vec3 normal;
 };
-const bool sixteen_bits = false;
-const uint correction_bits = 0u;
-const uint normal_planes = 0u;
+bool sixteen_bits = false;
+
+uint correction_bits = 0u;
+
+uint normal_planes = 0u;
 
 layout(std140, binding = 0) uniform Info_block_0Compute { Info _group_0_binding_0_cs; };
 
@@ -41,7 +54,8 @@ layout(std430, binding = 7) buffer type_7_block_8Compute { float _group_2_bindin
 
 
 float number(uint plane, uint lane) {
-    if (true) {
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
         uint _e10 = _group_0_binding_2_cs[((16u * plane) + lane)];
         return uintBitsToFloat(_e10);
     }
@@ -61,15 +75,19 @@ vec3 three(uint plane_1, uint lane_1) {
 }
 
 float displacement(uint record, uint plane_2, uint lane_2) {
-    if (false) {
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
         uint _e13 = _group_0_binding_3_cs[((record + (16u * plane_2)) + lane_2)];
         return uintBitsToFloat(_e13);
     }
-    uint word_2 = _group_0_binding_3_cs[((record + 1u) + ((((16u * plane_2) + lane_2) * correction_bits) / 32u))];
-    uint _e32 = ((lane_2 * correction_bits) % 32u);
-    int steps_1 = bitfieldExtract(int(word_2), int(min(_e32, 32u)), int(min(correction_bits, 32u - min(_e32, 32u))));
-    uint _e37 = _group_0_binding_3_cs[record];
-    return (uintBitsToFloat(_e37) * float(steps_1));
+    uint _e22 = correction_bits;
+    uint word_2 = _group_0_binding_3_cs[((record + 1u) + ((((16u * plane_2) + lane_2) * _e22) / 32u))];
+    uint _e31 = correction_bits;
+    uint _e34 = ((lane_2 * _e31) % 32u);
+    uint _e36 = correction_bits;
+    int steps_1 = bitfieldExtract(int(word_2), int(min(_e34, 32u)), int(min(_e36, 32u - min(_e34, 32u))));
+    uint _e40 = _group_0_binding_3_cs[record];
+    return (uintBitsToFloat(_e40) * float(steps_1));
 }
 
 vec3 finished(vec3 n) {
@@ -85,7 +103,8 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
     uint on = 0u;
     sum = v;
     uint record_1 = _group_0_binding_3_cs[block];
-    if (false) {
+    uint _e9 = correction_bits;
+    if (!((_e9 == 0u))) {
         local_2 = (record_1 == 0u);
     } else {
         local_2 = true;
@@ -95,6 +114,9 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
         vec3 _e19 = sum;
         return _e19;
     }
+    uint _e22 = correction_bits;
+    uint _e27 = correction_bits;
+    uint each = (((3u * _e22) / 2u) + uint((_e27 < 32u)));
     uint _e34 = _group_0_binding_0_cs.bit_words;
     at = (record_1 + _e34);
     bool loop_init = true;
@@ -137,7 +159,7 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
                     uint _e72 = _group_1_binding_1_cs[(((frame + _e64) + (32u * _e67)) + bit)];
                     float c_2 = uintBitsToFloat(_e72);
                     uint _e74 = at;
-                    uint own = (_e74 + (1u * uint(bitCount((touched & ((1u << bit) - 1u))))));
+                    uint own = (_e74 + (each * uint(bitCount((touched & ((1u << bit) - 1u))))));
                     vec3 _e83 = sum;
                     float _e85 = displacement(own, 0u, lane_3);
                     float _e87 = displacement(own, 1u, lane_3);
@@ -146,7 +168,7 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
                 }
             }
             uint _e98 = at;
-            at = (_e98 + (1u * uint(bitCount(touched))));
+            at = (_e98 + (each * uint(bitCount(touched))));
         }
     }
     vec3 _e105 = sum;
@@ -160,8 +182,10 @@ Posed posed(uint slot, uint instance) {
     uint lane_4 = (slot % 16u);
     uint begin = _group_0_binding_1_cs[block_1];
     uint end = _group_0_binding_1_cs[(block_1 + 1u)];
+    uint _e16 = normal_planes;
+    uint fixed_ = (3u + _e16);
     uint _e22 = _group_0_binding_0_cs.first_bone;
-    uint rest = (((3u * block_1) + begin) - _e22);
+    uint rest = (((fixed_ * block_1) + begin) - _e22);
     at_1 = begin;
     bool loop_init_2 = true;
     while(true) {
@@ -181,7 +205,7 @@ Posed posed(uint slot, uint instance) {
             uint _e37 = _group_0_binding_1_cs[_e35];
             uint row = (3u * ((_e32 * instance) + _e37));
             uint _e41 = at_1;
-            float _e44 = number((((rest + 3u) + _e41) - begin), lane_4);
+            float _e44 = number((((rest + fixed_) + _e41) - begin), lane_4);
             mat3x4 _e45 = m;
             vec4 _e48 = _group_1_binding_0_cs[row];
             vec4 _e53 = _group_1_binding_0_cs[(row + 1u)];
@@ -192,7 +216,8 @@ Posed posed(uint slot, uint instance) {
     vec3 _e65 = three(rest, lane_4);
     uint _e68 = _group_0_binding_0_cs.coefficient_words;
     vec3 _e70 = corrected(_e65, block_1, lane_4, (_e68 * instance));
-    if (true) {
+    uint _e72 = normal_planes;
+    if ((_e72 == 0u)) {
         mat3x4 _e77 = m;
         return Posed((vec4(_e70, 1.0) * _e77), vec3(0.0));
     }
@@ -251,7 +276,8 @@ void main() {
         loop_init_4 = false;
         uint _e49 = c_1;
         if ((_e49 < 3u)) {
-            local_1 = false;
+            uint _e55 = normal_planes;
+            local_1 = (_e55 > 0u);
         } else {
             local_1 = false;
         }

@@ -1,3 +1,13 @@
+// Made from skin_vertex_dual_quaternion.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: uniform block 0, _group_0_binding_0
+//   blocks: storage block 0, _group_0_binding_1
+//   planes: storage block 1, _group_0_binding_2
+//   corrections: storage block 2, _group_0_binding_3
+//   slots: storage block 3, _group_0_binding_4
+//   palette: storage block 4, _group_1_binding_0
+//   coefficients: storage block 5, _group_1_binding_1
+//   clip_from_model: uniform block 1, _group_2_binding_0
 #version 450 core
 #extension GL_ARB_shader_storage_buffer_object : require
 uniform uint naga_vs_first_instance;
@@ -21,9 +31,11 @@ struct Shown {
     vec3 position;
     vec3 normal;
 };
-const bool sixteen_bits = false;
-const uint correction_bits = 0u;
-const uint normal_planes = 0u;
+bool sixteen_bits = false;
+
+uint correction_bits = 0u;
+
+uint normal_planes = 0u;
 
 layout(std140, binding = 0) uniform Info_block_0Vertex { Info _group_0_binding_0_vs; };
 
@@ -45,7 +57,8 @@ layout(location = 0) smooth out vec3 _vs2fs_location0;
 layout(location = 1) smooth out vec3 _vs2fs_location1;
 
 float number(uint plane, uint lane) {
-    if (true) {
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
         uint _e10 = _group_0_binding_2_vs[((16u * plane) + lane)];
         return uintBitsToFloat(_e10);
     }
@@ -65,15 +78,19 @@ vec3 three(uint plane_1, uint lane_1) {
 }
 
 float displacement(uint record, uint plane_2, uint lane_2) {
-    if (false) {
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
         uint _e13 = _group_0_binding_3_vs[((record + (16u * plane_2)) + lane_2)];
         return uintBitsToFloat(_e13);
     }
-    uint word_2 = _group_0_binding_3_vs[((record + 1u) + ((((16u * plane_2) + lane_2) * correction_bits) / 32u))];
-    uint _e32 = ((lane_2 * correction_bits) % 32u);
-    int steps_1 = bitfieldExtract(int(word_2), int(min(_e32, 32u)), int(min(correction_bits, 32u - min(_e32, 32u))));
-    uint _e37 = _group_0_binding_3_vs[record];
-    return (uintBitsToFloat(_e37) * float(steps_1));
+    uint _e22 = correction_bits;
+    uint word_2 = _group_0_binding_3_vs[((record + 1u) + ((((16u * plane_2) + lane_2) * _e22) / 32u))];
+    uint _e31 = correction_bits;
+    uint _e34 = ((lane_2 * _e31) % 32u);
+    uint _e36 = correction_bits;
+    int steps_1 = bitfieldExtract(int(word_2), int(min(_e34, 32u)), int(min(_e36, 32u - min(_e34, 32u))));
+    uint _e40 = _group_0_binding_3_vs[record];
+    return (uintBitsToFloat(_e40) * float(steps_1));
 }
 
 vec3 finished(vec3 n) {
@@ -89,7 +106,8 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
     uint on = 0u;
     sum = v;
     uint record_1 = _group_0_binding_3_vs[block];
-    if (false) {
+    uint _e9 = correction_bits;
+    if (!((_e9 == 0u))) {
         local = (record_1 == 0u);
     } else {
         local = true;
@@ -99,6 +117,9 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
         vec3 _e19 = sum;
         return _e19;
     }
+    uint _e22 = correction_bits;
+    uint _e27 = correction_bits;
+    uint each = (((3u * _e22) / 2u) + uint((_e27 < 32u)));
     uint _e34 = _group_0_binding_0_vs.bit_words;
     at = (record_1 + _e34);
     bool loop_init = true;
@@ -141,7 +162,7 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
                     uint _e72 = _group_1_binding_1_vs[(((frame + _e64) + (32u * _e67)) + bit)];
                     float c = uintBitsToFloat(_e72);
                     uint _e74 = at;
-                    uint own = (_e74 + (1u * uint(bitCount((touched & ((1u << bit) - 1u))))));
+                    uint own = (_e74 + (each * uint(bitCount((touched & ((1u << bit) - 1u))))));
                     vec3 _e83 = sum;
                     float _e85 = displacement(own, 0u, lane_3);
                     float _e87 = displacement(own, 1u, lane_3);
@@ -150,7 +171,7 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
                 }
             }
             uint _e98 = at;
-            at = (_e98 + (1u * uint(bitCount(touched))));
+            at = (_e98 + (each * uint(bitCount(touched))));
         }
     }
     vec3 _e105 = sum;
@@ -171,8 +192,9 @@ Posed posed(uint slot, uint instance_1) {
     if ((begin == end)) {
         return Posed(vec3(0.0), vec3(0.0));
     }
+    uint _e18 = normal_planes;
     uint _e24 = _group_0_binding_0_vs.first_bone;
-    uint rest = (((3u * block_1) + begin) - _e24);
+    uint rest = ((((3u + _e18) * block_1) + begin) - _e24);
     uint _e30 = _group_0_binding_0_vs.bones;
     uint _e34 = _group_0_binding_1_vs[begin];
     vec4 pivot = _group_1_binding_0_vs[(3u * ((_e30 * instance_1) + _e34))];
@@ -180,8 +202,8 @@ Posed posed(uint slot, uint instance_1) {
     bool loop_init_2 = true;
     while(true) {
         if (!loop_init_2) {
-            uint _e84 = at_1;
-            at_1 = (_e84 + 1u);
+            uint _e85 = at_1;
+            at_1 = (_e85 + 1u);
         }
         loop_init_2 = false;
         uint _e42 = at_1;
@@ -194,34 +216,36 @@ Posed posed(uint slot, uint instance_1) {
             uint _e50 = at_1;
             uint _e52 = _group_0_binding_1_vs[_e50];
             uint row = (3u * ((_e47 * instance_1) + _e52));
-            uint _e59 = at_1;
-            float _e62 = number(((((rest + 3u) + normal_planes) + _e59) - begin), lane_4);
-            mat2x4 _e63 = q;
-            vec4 _e67 = _group_1_binding_0_vs[row];
-            vec4 _e74 = _group_1_binding_0_vs[row];
-            vec4 _e79 = _group_1_binding_0_vs[(row + 1u)];
-            q = (_e63 + (((dot(pivot, _e67) < 0.0) ? -(_e62) : _e62) * mat2x4(_e74, _e79)));
+            uint _e58 = normal_planes;
+            uint _e60 = at_1;
+            float _e63 = number(((((rest + 3u) + _e58) + _e60) - begin), lane_4);
+            mat2x4 _e64 = q;
+            vec4 _e68 = _group_1_binding_0_vs[row];
+            vec4 _e75 = _group_1_binding_0_vs[row];
+            vec4 _e80 = _group_1_binding_0_vs[(row + 1u)];
+            q = (_e64 + (((dot(pivot, _e68) < 0.0) ? -(_e63) : _e63) * mat2x4(_e75, _e80)));
         }
     }
-    vec3 _e86 = three(rest, lane_4);
-    uint _e89 = _group_0_binding_0_vs.coefficient_words;
-    vec3 _e91 = corrected(_e86, block_1, lane_4, (_e89 * instance_1));
-    vec4 _e93 = q[0];
-    vec4 _e95 = q[0];
-    vec4 _e98 = q[1];
-    float _e103 = q[0][3];
-    vec4 _e105 = q[1];
-    float _e111 = q[1][3];
-    vec4 _e113 = q[0];
-    vec3 _e117 = turned(_e93, _e91, ((cross(_e95.xyz, _e98.xyz) + (_e103 * _e105.xyz)) - (_e111 * _e113.xyz)));
-    if (true) {
-        return Posed(_e117, vec3(0.0));
+    vec3 _e87 = three(rest, lane_4);
+    uint _e90 = _group_0_binding_0_vs.coefficient_words;
+    vec3 _e92 = corrected(_e87, block_1, lane_4, (_e90 * instance_1));
+    vec4 _e94 = q[0];
+    vec4 _e96 = q[0];
+    vec4 _e99 = q[1];
+    float _e104 = q[0][3];
+    vec4 _e106 = q[1];
+    float _e112 = q[1][3];
+    vec4 _e114 = q[0];
+    vec3 _e118 = turned(_e94, _e92, ((cross(_e96.xyz, _e99.xyz) + (_e104 * _e106.xyz)) - (_e112 * _e114.xyz)));
+    uint _e120 = normal_planes;
+    if ((_e120 == 0u)) {
+        return Posed(_e118, vec3(0.0));
     }
-    vec4 _e125 = q[0];
-    vec3 _e128 = three((rest + 3u), lane_4);
-    vec3 _e130 = turned(_e125, _e128, vec3(0.0));
-    vec3 _e131 = finished(_e130);
-    return Posed(_e117, _e131);
+    vec4 _e126 = q[0];
+    vec3 _e129 = three((rest + 3u), lane_4);
+    vec3 _e131 = turned(_e126, _e129, vec3(0.0));
+    vec3 _e132 = finished(_e131);
+    return Posed(_e118, _e132);
 }
 
 void main() {

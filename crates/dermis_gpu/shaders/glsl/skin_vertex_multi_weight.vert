@@ -1,3 +1,13 @@
+// Made from skin_vertex_multi_weight.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: uniform block 0, _group_0_binding_0
+//   blocks: storage block 0, _group_0_binding_1
+//   planes: storage block 1, _group_0_binding_2
+//   corrections: storage block 2, _group_0_binding_3
+//   slots: storage block 3, _group_0_binding_4
+//   palette: storage block 4, _group_1_binding_0
+//   coefficients: storage block 5, _group_1_binding_1
+//   clip_from_model: uniform block 1, _group_2_binding_0
 #version 450 core
 #extension GL_ARB_shader_storage_buffer_object : require
 uniform uint naga_vs_first_instance;
@@ -21,9 +31,11 @@ struct Shown {
     vec3 position;
     vec3 normal;
 };
-const bool sixteen_bits = false;
-const uint correction_bits = 0u;
-const uint normal_planes = 0u;
+bool sixteen_bits = false;
+
+uint correction_bits = 0u;
+
+uint normal_planes = 0u;
 
 layout(std140, binding = 0) uniform Info_block_0Vertex { Info _group_0_binding_0_vs; };
 
@@ -45,7 +57,8 @@ layout(location = 0) smooth out vec3 _vs2fs_location0;
 layout(location = 1) smooth out vec3 _vs2fs_location1;
 
 float number(uint plane, uint lane) {
-    if (true) {
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
         uint _e10 = _group_0_binding_2_vs[((16u * plane) + lane)];
         return uintBitsToFloat(_e10);
     }
@@ -65,15 +78,19 @@ vec3 three(uint plane_1, uint lane_1) {
 }
 
 float displacement(uint record, uint plane_2, uint lane_2) {
-    if (false) {
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
         uint _e13 = _group_0_binding_3_vs[((record + (16u * plane_2)) + lane_2)];
         return uintBitsToFloat(_e13);
     }
-    uint word_2 = _group_0_binding_3_vs[((record + 1u) + ((((16u * plane_2) + lane_2) * correction_bits) / 32u))];
-    uint _e32 = ((lane_2 * correction_bits) % 32u);
-    int steps_1 = bitfieldExtract(int(word_2), int(min(_e32, 32u)), int(min(correction_bits, 32u - min(_e32, 32u))));
-    uint _e37 = _group_0_binding_3_vs[record];
-    return (uintBitsToFloat(_e37) * float(steps_1));
+    uint _e22 = correction_bits;
+    uint word_2 = _group_0_binding_3_vs[((record + 1u) + ((((16u * plane_2) + lane_2) * _e22) / 32u))];
+    uint _e31 = correction_bits;
+    uint _e34 = ((lane_2 * _e31) % 32u);
+    uint _e36 = correction_bits;
+    int steps_1 = bitfieldExtract(int(word_2), int(min(_e34, 32u)), int(min(_e36, 32u - min(_e34, 32u))));
+    uint _e40 = _group_0_binding_3_vs[record];
+    return (uintBitsToFloat(_e40) * float(steps_1));
 }
 
 vec3 finished(vec3 n) {
@@ -89,7 +106,8 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
     uint on = 0u;
     sum = v;
     uint record_1 = _group_0_binding_3_vs[block];
-    if (false) {
+    uint _e9 = correction_bits;
+    if (!((_e9 == 0u))) {
         local = (record_1 == 0u);
     } else {
         local = true;
@@ -99,6 +117,9 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
         vec3 _e19 = sum;
         return _e19;
     }
+    uint _e22 = correction_bits;
+    uint _e27 = correction_bits;
+    uint each = (((3u * _e22) / 2u) + uint((_e27 < 32u)));
     uint _e34 = _group_0_binding_0_vs.bit_words;
     at = (record_1 + _e34);
     bool loop_init = true;
@@ -141,7 +162,7 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
                     uint _e72 = _group_1_binding_1_vs[(((frame + _e64) + (32u * _e67)) + bit)];
                     float c = uintBitsToFloat(_e72);
                     uint _e74 = at;
-                    uint own = (_e74 + (1u * uint(bitCount((touched & ((1u << bit) - 1u))))));
+                    uint own = (_e74 + (each * uint(bitCount((touched & ((1u << bit) - 1u))))));
                     vec3 _e83 = sum;
                     float _e85 = displacement(own, 0u, lane_3);
                     float _e87 = displacement(own, 1u, lane_3);
@@ -150,7 +171,7 @@ vec3 corrected(vec3 v, uint block, uint lane_3, uint frame) {
                 }
             }
             uint _e98 = at;
-            at = (_e98 + (1u * uint(bitCount(touched))));
+            at = (_e98 + (each * uint(bitCount(touched))));
         }
     }
     vec3 _e105 = sum;
@@ -164,8 +185,10 @@ Posed posed(uint slot, uint instance_1) {
     uint lane_4 = (slot % 16u);
     uint begin = _group_0_binding_1_vs[block_1];
     uint end = _group_0_binding_1_vs[(block_1 + 1u)];
+    uint _e16 = normal_planes;
+    uint fixed_ = (3u + _e16);
     uint _e22 = _group_0_binding_0_vs.first_bone;
-    uint rest = ((3u * block_1) + (12u * (begin - _e22)));
+    uint rest = ((fixed_ * block_1) + (12u * (begin - _e22)));
     at_1 = begin;
     bool loop_init_2 = true;
     while(true) {
@@ -185,7 +208,7 @@ Posed posed(uint slot, uint instance_1) {
             uint _e39 = _group_0_binding_1_vs[_e37];
             uint row = (3u * ((_e34 * instance_1) + _e39));
             uint _e44 = at_1;
-            uint f = ((rest + 3u) + (12u * (_e44 - begin)));
+            uint f = ((rest + fixed_) + (12u * (_e44 - begin)));
             vec3 _e48 = three(f, lane_4);
             vec3 _e51 = three((f + 3u), lane_4);
             vec3 _e54 = three((f + 6u), lane_4);
@@ -205,7 +228,8 @@ Posed posed(uint slot, uint instance_1) {
     vec3 _e91 = three(rest, lane_4);
     uint _e94 = _group_0_binding_0_vs.coefficient_words;
     vec3 _e96 = corrected(_e91, block_1, lane_4, (_e94 * instance_1));
-    if (true) {
+    uint _e98 = normal_planes;
+    if ((_e98 == 0u)) {
         mat3x4 _e103 = m;
         return Posed((vec4(_e96, 1.0) * _e103), vec3(0.0));
     }

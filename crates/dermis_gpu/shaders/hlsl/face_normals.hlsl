@@ -1,3 +1,11 @@
+// Made from face_normals.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: register b0, space 0
+//   triangles: register t1, space 0
+//   around: register t2, space 0
+//   positions: register t3, space 0
+//   face_normals: register u4, space 0
+//   normals: register u5, space 0
 struct Faces {
     uint triangles;
     uint vertices_;

@@ -1,3 +1,14 @@
+// Made from skin_linear.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: register b0, space 0
+//   blocks: register t1, space 0
+//   planes: register t2, space 0
+//   corrections: register t3, space 0
+//   places: register t4, space 0
+//   palette: register t0, space 1
+//   coefficients: register t1, space 1
+//   positions: register u0, space 2
+//   normals: register u1, space 2
 struct Info {
     uint slots;
     uint vertices_;
@@ -16,10 +27,9 @@ struct Posed {
     int _end_pad_0;
 };
 
-static const bool sixteen_bits = false;
-static const uint correction_bits = 0u;
-static const uint normal_planes = 0u;
-
+static bool sixteen_bits = false;
+static uint correction_bits = 0u;
+static uint normal_planes = 0u;
 cbuffer info : register(b0) { Info info; }
 ByteAddressBuffer blocks : register(t1);
 ByteAddressBuffer planes : register(t2);
@@ -40,7 +50,8 @@ uint naga_mod(uint lhs, uint rhs) {
 
 float number(uint plane, uint lane)
 {
-    if (true) {
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
         uint _e10 = asuint(planes.Load(((16u * plane) + lane)*4));
         return asfloat(_e10);
     }
@@ -79,14 +90,18 @@ int naga_extractBits(
 }
 float displacement(uint record, uint plane_3, uint lane_3)
 {
-    if (false) {
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
         uint _e13 = asuint(corrections.Load(((record + (16u * plane_3)) + lane_3)*4));
         return asfloat(_e13);
     }
-    uint word_2 = asuint(corrections.Load(((record + 1u) + naga_div((((16u * plane_3) + lane_3) * correction_bits), 32u))*4));
-    int steps_1 = naga_extractBits(asint(word_2), naga_mod((lane_3 * correction_bits), 32u), correction_bits);
-    uint _e37 = asuint(corrections.Load(record*4));
-    return (asfloat(_e37) * float(steps_1));
+    uint _e22 = correction_bits;
+    uint word_2 = asuint(corrections.Load(((record + 1u) + naga_div((((16u * plane_3) + lane_3) * _e22), 32u))*4));
+    uint _e31 = correction_bits;
+    uint _e36 = correction_bits;
+    int steps_1 = naga_extractBits(asint(word_2), naga_mod((lane_3 * _e31), 32u), _e36);
+    uint _e40 = asuint(corrections.Load(record*4));
+    return (asfloat(_e40) * float(steps_1));
 }
 
 float3 finished(float3 n)
@@ -110,56 +125,58 @@ float4 corrected(float4 p, uint block, uint lane_4, uint frame, uint k, uint bon
         return _e12;
     }
     uint width = info.correction_width;
-    uint each = (naga_div(((width * bones) * correction_bits), 2u) + 1u);
-    uint _e29 = info.bit_words;
-    at = (record_1 + _e29);
+    uint _e18 = correction_bits;
+    uint _e23 = correction_bits;
+    uint each = (naga_div(((width * bones) * _e18), 2u) + uint((_e23 < 32u)));
+    uint _e30 = info.bit_words;
+    at = (record_1 + _e30);
     uint2 loop_bound = uint2(4294967295u, 4294967295u);
     bool loop_init = true;
     while(true) {
         if (all(loop_bound == uint2(0u, 0u))) { break; }
         loop_bound -= uint2(loop_bound.y == 0u, 1u);
         if (!loop_init) {
-            uint _e104 = word;
-            word = (_e104 + 1u);
+            uint _e105 = word;
+            word = (_e105 + 1u);
         }
         loop_init = false;
-        uint _e34 = word;
-        uint _e37 = info.bit_words;
-        if ((_e34 < _e37)) {
+        uint _e35 = word;
+        uint _e38 = info.bit_words;
+        if ((_e35 < _e38)) {
         } else {
             break;
         }
         {
-            uint _e40 = word;
-            uint touched = asuint(corrections.Load((record_1 + _e40)*4));
-            uint _e45 = word;
-            uint _e48 = asuint(coefficients.Load((frame + _e45)*4));
-            on = (touched & _e48);
+            uint _e41 = word;
+            uint touched = asuint(corrections.Load((record_1 + _e41)*4));
+            uint _e46 = word;
+            uint _e49 = asuint(coefficients.Load((frame + _e46)*4));
+            on = (touched & _e49);
             uint2 loop_bound_1 = uint2(4294967295u, 4294967295u);
             bool loop_init_1 = true;
             while(true) {
                 if (all(loop_bound_1 == uint2(0u, 0u))) { break; }
                 loop_bound_1 -= uint2(loop_bound_1.y == 0u, 1u);
                 if (!loop_init_1) {
-                    uint _e94 = on;
                     uint _e95 = on;
-                    on = (_e94 & (_e95 - 1u));
+                    uint _e96 = on;
+                    on = (_e95 & (_e96 - 1u));
                 }
                 loop_init_1 = false;
-                uint _e51 = on;
-                if ((_e51 != 0u)) {
+                uint _e52 = on;
+                if ((_e52 != 0u)) {
                 } else {
                     break;
                 }
                 {
-                    uint _e54 = on;
-                    uint bit = firstbitlow(_e54);
-                    uint _e59 = info.bit_words;
-                    uint _e62 = word;
-                    uint _e67 = asuint(coefficients.Load((((frame + _e59) + (32u * _e62)) + bit)*4));
-                    float c_2 = asfloat(_e67);
-                    uint _e69 = at;
-                    uint own = (_e69 + (each * countbits((touched & ((1u << bit) - 1u)))));
+                    uint _e55 = on;
+                    uint bit = firstbitlow(_e55);
+                    uint _e60 = info.bit_words;
+                    uint _e63 = word;
+                    uint _e68 = asuint(coefficients.Load((((frame + _e60) + (32u * _e63)) + bit)*4));
+                    float c_2 = asfloat(_e68);
+                    uint _e70 = at;
+                    uint own = (_e70 + (each * countbits((touched & ((1u << bit) - 1u)))));
                     n_1 = 0u;
                     uint2 loop_bound_2 = uint2(4294967295u, 4294967295u);
                     bool loop_init_2 = true;
@@ -167,31 +184,31 @@ float4 corrected(float4 p, uint block, uint lane_4, uint frame, uint k, uint bon
                         if (all(loop_bound_2 == uint2(0u, 0u))) { break; }
                         loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
                         if (!loop_init_2) {
-                            uint _e92 = n_1;
-                            n_1 = (_e92 + 1u);
+                            uint _e93 = n_1;
+                            n_1 = (_e93 + 1u);
                         }
                         loop_init_2 = false;
-                        uint _e80 = n_1;
-                        if ((_e80 < width)) {
+                        uint _e81 = n_1;
+                        if ((_e81 < width)) {
                         } else {
                             break;
                         }
                         {
-                            uint _e82 = n_1;
-                            float _e84 = sum[min(uint(_e82), 3u)];
-                            uint _e86 = n_1;
-                            const float _e88 = displacement(own, ((width * k) + _e86), lane_4);
-                            sum[min(uint(_e82), 3u)] = (_e84 + (c_2 * _e88));
+                            uint _e83 = n_1;
+                            float _e85 = sum[min(uint(_e83), 3u)];
+                            uint _e87 = n_1;
+                            const float _e89 = displacement(own, ((width * k) + _e87), lane_4);
+                            sum[min(uint(_e83), 3u)] = (_e85 + (c_2 * _e89));
                         }
                     }
                 }
             }
-            uint _e99 = at;
-            at = (_e99 + (each * countbits(touched)));
+            uint _e100 = at;
+            at = (_e100 + (each * countbits(touched)));
         }
     }
-    float4 _e106 = sum;
-    return _e106;
+    float4 _e107 = sum;
+    return _e107;
 }
 
 Posed ConstructPosed(float3 arg0, float3 arg1) {
@@ -246,12 +263,14 @@ Posed posed(uint slot, uint instance)
             float4 _e39 = asfloat(palette.Load4((row + 1u)*16));
             float4 _e44 = asfloat(palette.Load4((row + 2u)*16));
             float3x4 m = float3x4(_e34, _e39, _e44);
+            uint _e48 = normal_planes;
             uint _e50 = at_1;
             uint _e53 = info.first_bone;
-            uint plane_4 = (4u * (_e50 - _e53));
+            uint plane_4 = ((4u + _e48) * (_e50 - _e53));
             const float4 _e56 = four(plane_4, lane_5);
             p_1 = _e56;
-            if (false) {
+            uint _e59 = correction_bits;
+            if ((_e59 > 0u)) {
                 float4 _e62 = p_1;
                 uint _e65 = info.coefficient_words;
                 uint _e67 = at_1;
@@ -261,8 +280,10 @@ Posed posed(uint slot, uint instance)
             float3 _e72 = out_.position;
             float4 _e73 = p_1;
             out_.position = (_e72 + mul(m, _e73));
-            if (true) {
-                local_2 = false;
+            uint _e77 = normal_planes;
+            if (!((_e77 == 3u))) {
+                uint _e84 = normal_planes;
+                local_2 = (_e84 == 6u);
             } else {
                 local_2 = true;
             }
@@ -272,12 +293,14 @@ Posed posed(uint slot, uint instance)
                 const float3 _e93 = three((plane_4 + 4u), lane_5);
                 out_.normal = (_e90 + mul(m, float4(_e93, 0.0)));
             }
-            if (false) {
+            uint _e99 = normal_planes;
+            if ((_e99 == 6u)) {
                 float3 _e102 = second;
                 const float3 _e105 = three((plane_4 + 7u), lane_5);
                 second = (_e102 + mul(m, float4(_e105, 0.0)));
             }
-            if (false) {
+            uint _e111 = normal_planes;
+            if ((_e111 == 8u)) {
                 float3 _e115 = out_.normal;
                 const float4 _e118 = four((plane_4 + 4u), lane_5);
                 out_.normal = (_e115 + mul(m, _e118));
@@ -287,7 +310,8 @@ Posed posed(uint slot, uint instance)
             }
         }
     }
-    if (false) {
+    uint _e131 = normal_planes;
+    if ((_e131 > 3u)) {
         float3 _e136 = out_.normal;
         float3 _e137 = second;
         out_.normal = cross(_e136, _e137);
@@ -355,7 +379,8 @@ void skin(uint3 id : SV_DispatchThreadID)
         loop_init_5 = false;
         uint _e49 = c_1;
         if ((_e49 < 3u)) {
-            local_1 = false;
+            uint _e55 = normal_planes;
+            local_1 = (_e55 > 0u);
         } else {
             local_1 = false;
         }

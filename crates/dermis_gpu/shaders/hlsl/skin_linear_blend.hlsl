@@ -1,3 +1,14 @@
+// Made from skin_linear_blend.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: register b0, space 0
+//   blocks: register t1, space 0
+//   planes: register t2, space 0
+//   corrections: register t3, space 0
+//   places: register t4, space 0
+//   palette: register t0, space 1
+//   coefficients: register t1, space 1
+//   positions: register u0, space 2
+//   normals: register u1, space 2
 struct Info {
     uint slots;
     uint vertices_;
@@ -16,10 +27,9 @@ struct Posed {
     int _end_pad_0;
 };
 
-static const bool sixteen_bits = false;
-static const uint correction_bits = 0u;
-static const uint normal_planes = 0u;
-
+static bool sixteen_bits = false;
+static uint correction_bits = 0u;
+static uint normal_planes = 0u;
 cbuffer info : register(b0) { Info info; }
 ByteAddressBuffer blocks : register(t1);
 ByteAddressBuffer planes : register(t2);
@@ -40,7 +50,8 @@ uint naga_mod(uint lhs, uint rhs) {
 
 float number(uint plane, uint lane)
 {
-    if (true) {
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
         uint _e10 = asuint(planes.Load(((16u * plane) + lane)*4));
         return asfloat(_e10);
     }
@@ -72,14 +83,18 @@ int naga_extractBits(
 }
 float displacement(uint record, uint plane_2, uint lane_2)
 {
-    if (false) {
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
         uint _e13 = asuint(corrections.Load(((record + (16u * plane_2)) + lane_2)*4));
         return asfloat(_e13);
     }
-    uint word_2 = asuint(corrections.Load(((record + 1u) + naga_div((((16u * plane_2) + lane_2) * correction_bits), 32u))*4));
-    int steps_1 = naga_extractBits(asint(word_2), naga_mod((lane_2 * correction_bits), 32u), correction_bits);
-    uint _e37 = asuint(corrections.Load(record*4));
-    return (asfloat(_e37) * float(steps_1));
+    uint _e22 = correction_bits;
+    uint word_2 = asuint(corrections.Load(((record + 1u) + naga_div((((16u * plane_2) + lane_2) * _e22), 32u))*4));
+    uint _e31 = correction_bits;
+    uint _e36 = correction_bits;
+    int steps_1 = naga_extractBits(asint(word_2), naga_mod((lane_2 * _e31), 32u), _e36);
+    uint _e40 = asuint(corrections.Load(record*4));
+    return (asfloat(_e40) * float(steps_1));
 }
 
 float3 finished(float3 n)
@@ -98,7 +113,8 @@ float3 corrected(float3 v, uint block, uint lane_3, uint frame)
 
     sum = v;
     uint record_1 = asuint(corrections.Load(block*4));
-    if (false) {
+    uint _e9 = correction_bits;
+    if (!((_e9 == 0u))) {
         local_2 = (record_1 == 0u);
     } else {
         local_2 = true;
@@ -108,6 +124,9 @@ float3 corrected(float3 v, uint block, uint lane_3, uint frame)
         float3 _e19 = sum;
         return _e19;
     }
+    uint _e22 = correction_bits;
+    uint _e27 = correction_bits;
+    uint each = (naga_div((3u * _e22), 2u) + uint((_e27 < 32u)));
     uint _e34 = info.bit_words;
     at = (record_1 + _e34);
     uint2 loop_bound = uint2(4294967295u, 4294967295u);
@@ -156,7 +175,7 @@ float3 corrected(float3 v, uint block, uint lane_3, uint frame)
                     uint _e72 = asuint(coefficients.Load((((frame + _e64) + (32u * _e67)) + bit)*4));
                     float c_2 = asfloat(_e72);
                     uint _e74 = at;
-                    uint own = (_e74 + (1u * countbits((touched & ((1u << bit) - 1u)))));
+                    uint own = (_e74 + (each * countbits((touched & ((1u << bit) - 1u)))));
                     float3 _e83 = sum;
                     const float _e85 = displacement(own, 0u, lane_3);
                     const float _e87 = displacement(own, 1u, lane_3);
@@ -165,7 +184,7 @@ float3 corrected(float3 v, uint block, uint lane_3, uint frame)
                 }
             }
             uint _e98 = at;
-            at = (_e98 + (1u * countbits(touched)));
+            at = (_e98 + (each * countbits(touched)));
         }
     }
     float3 _e105 = sum;
@@ -196,8 +215,10 @@ Posed posed(uint slot, uint instance)
     uint lane_4 = naga_mod(slot, 16u);
     uint begin = asuint(blocks.Load(block_1*4));
     uint end = asuint(blocks.Load((block_1 + 1u)*4));
+    uint _e16 = normal_planes;
+    uint fixed = (3u + _e16);
     uint _e22 = info.first_bone;
-    uint rest = (((3u * block_1) + begin) - _e22);
+    uint rest = (((fixed * block_1) + begin) - _e22);
     at_1 = begin;
     uint2 loop_bound_2 = uint2(4294967295u, 4294967295u);
     bool loop_init_2 = true;
@@ -220,7 +241,7 @@ Posed posed(uint slot, uint instance)
             uint _e37 = asuint(blocks.Load(_e35*4));
             uint row = (3u * ((_e32 * instance) + _e37));
             uint _e41 = at_1;
-            const float _e44 = number((((rest + 3u) + _e41) - begin), lane_4);
+            const float _e44 = number((((rest + fixed) + _e41) - begin), lane_4);
             float3x4 _e45 = m;
             float4 _e48 = asfloat(palette.Load4(row*16));
             float4 _e53 = asfloat(palette.Load4((row + 1u)*16));
@@ -231,7 +252,8 @@ Posed posed(uint slot, uint instance)
     const float3 _e65 = three(rest, lane_4);
     uint _e68 = info.coefficient_words;
     const float3 _e70 = corrected(_e65, block_1, lane_4, (_e68 * instance));
-    if (true) {
+    uint _e72 = normal_planes;
+    if ((_e72 == 0u)) {
         float3x4 _e77 = m;
         const Posed posed_1 = ConstructPosed(mul(_e77, float4(_e70, 1.0)), ZeroValuefloat3());
         return posed_1;
@@ -300,7 +322,8 @@ void skin(uint3 id : SV_DispatchThreadID)
         loop_init_4 = false;
         uint _e49 = c_1;
         if ((_e49 < 3u)) {
-            local_1 = false;
+            uint _e55 = normal_planes;
+            local_1 = (_e55 > 0u);
         } else {
             local_1 = false;
         }

@@ -1,3 +1,13 @@
+// Made from skin_vertex_dual_quaternion.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: register b0, space 0
+//   blocks: register t1, space 0
+//   planes: register t2, space 0
+//   corrections: register t3, space 0
+//   slots: register t4, space 0
+//   palette: register t0, space 1
+//   coefficients: register t1, space 1
+//   clip_from_model: register b0, space 2
 struct Info {
     uint slots;
     uint vertices_;
@@ -22,10 +32,9 @@ struct Shown {
     float3 normal : LOC1;
 };
 
-static const bool sixteen_bits = false;
-static const uint correction_bits = 0u;
-static const uint normal_planes = 0u;
-
+static bool sixteen_bits = false;
+static uint correction_bits = 0u;
+static uint normal_planes = 0u;
 cbuffer info : register(b0) { Info info; }
 ByteAddressBuffer blocks : register(t1);
 ByteAddressBuffer planes : register(t2);
@@ -51,7 +60,8 @@ uint naga_mod(uint lhs, uint rhs) {
 
 float number(uint plane, uint lane)
 {
-    if (true) {
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
         uint _e10 = asuint(planes.Load(((16u * plane) + lane)*4));
         return asfloat(_e10);
     }
@@ -83,14 +93,18 @@ int naga_extractBits(
 }
 float displacement(uint record, uint plane_2, uint lane_2)
 {
-    if (false) {
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
         uint _e13 = asuint(corrections.Load(((record + (16u * plane_2)) + lane_2)*4));
         return asfloat(_e13);
     }
-    uint word_2 = asuint(corrections.Load(((record + 1u) + naga_div((((16u * plane_2) + lane_2) * correction_bits), 32u))*4));
-    int steps_1 = naga_extractBits(asint(word_2), naga_mod((lane_2 * correction_bits), 32u), correction_bits);
-    uint _e37 = asuint(corrections.Load(record*4));
-    return (asfloat(_e37) * float(steps_1));
+    uint _e22 = correction_bits;
+    uint word_2 = asuint(corrections.Load(((record + 1u) + naga_div((((16u * plane_2) + lane_2) * _e22), 32u))*4));
+    uint _e31 = correction_bits;
+    uint _e36 = correction_bits;
+    int steps_1 = naga_extractBits(asint(word_2), naga_mod((lane_2 * _e31), 32u), _e36);
+    uint _e40 = asuint(corrections.Load(record*4));
+    return (asfloat(_e40) * float(steps_1));
 }
 
 float3 finished(float3 n)
@@ -109,7 +123,8 @@ float3 corrected(float3 v, uint block, uint lane_3, uint frame)
 
     sum = v;
     uint record_1 = asuint(corrections.Load(block*4));
-    if (false) {
+    uint _e9 = correction_bits;
+    if (!((_e9 == 0u))) {
         local = (record_1 == 0u);
     } else {
         local = true;
@@ -119,6 +134,9 @@ float3 corrected(float3 v, uint block, uint lane_3, uint frame)
         float3 _e19 = sum;
         return _e19;
     }
+    uint _e22 = correction_bits;
+    uint _e27 = correction_bits;
+    uint each = (naga_div((3u * _e22), 2u) + uint((_e27 < 32u)));
     uint _e34 = info.bit_words;
     at = (record_1 + _e34);
     uint2 loop_bound = uint2(4294967295u, 4294967295u);
@@ -167,7 +185,7 @@ float3 corrected(float3 v, uint block, uint lane_3, uint frame)
                     uint _e72 = asuint(coefficients.Load((((frame + _e64) + (32u * _e67)) + bit)*4));
                     float c = asfloat(_e72);
                     uint _e74 = at;
-                    uint own = (_e74 + (1u * countbits((touched & ((1u << bit) - 1u)))));
+                    uint own = (_e74 + (each * countbits((touched & ((1u << bit) - 1u)))));
                     float3 _e83 = sum;
                     const float _e85 = displacement(own, 0u, lane_3);
                     const float _e87 = displacement(own, 1u, lane_3);
@@ -176,7 +194,7 @@ float3 corrected(float3 v, uint block, uint lane_3, uint frame)
                 }
             }
             uint _e98 = at;
-            at = (_e98 + (1u * countbits(touched)));
+            at = (_e98 + (each * countbits(touched)));
         }
     }
     float3 _e105 = sum;
@@ -220,8 +238,9 @@ Posed posed(uint slot, uint instance_1)
         const Posed posed_1 = ZeroValuePosed();
         return posed_1;
     }
+    uint _e18 = normal_planes;
     uint _e24 = info.first_bone;
-    uint rest = (((3u * block_1) + begin) - _e24);
+    uint rest = ((((3u + _e18) * block_1) + begin) - _e24);
     uint _e30 = info.bones;
     uint _e34 = asuint(blocks.Load(begin*4));
     float4 pivot = asfloat(palette.Load4((3u * ((_e30 * instance_1) + _e34))*16));
@@ -232,8 +251,8 @@ Posed posed(uint slot, uint instance_1)
         if (all(loop_bound_2 == uint2(0u, 0u))) { break; }
         loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
         if (!loop_init_2) {
-            uint _e84 = at_1;
-            at_1 = (_e84 + 1u);
+            uint _e85 = at_1;
+            at_1 = (_e85 + 1u);
         }
         loop_init_2 = false;
         uint _e42 = at_1;
@@ -246,35 +265,37 @@ Posed posed(uint slot, uint instance_1)
             uint _e50 = at_1;
             uint _e52 = asuint(blocks.Load(_e50*4));
             uint row = (3u * ((_e47 * instance_1) + _e52));
-            uint _e59 = at_1;
-            const float _e62 = number(((((rest + 3u) + normal_planes) + _e59) - begin), lane_4);
-            float2x4 _e63 = q;
-            float4 _e67 = asfloat(palette.Load4(row*16));
-            float4 _e74 = asfloat(palette.Load4(row*16));
-            float4 _e79 = asfloat(palette.Load4((row + 1u)*16));
-            q = (_e63 + mul(float2x4(_e74, _e79), ((dot(pivot, _e67) < 0.0) ? -(_e62) : _e62)));
+            uint _e58 = normal_planes;
+            uint _e60 = at_1;
+            const float _e63 = number(((((rest + 3u) + _e58) + _e60) - begin), lane_4);
+            float2x4 _e64 = q;
+            float4 _e68 = asfloat(palette.Load4(row*16));
+            float4 _e75 = asfloat(palette.Load4(row*16));
+            float4 _e80 = asfloat(palette.Load4((row + 1u)*16));
+            q = (_e64 + mul(float2x4(_e75, _e80), ((dot(pivot, _e68) < 0.0) ? -(_e63) : _e63)));
         }
     }
-    const float3 _e86 = three(rest, lane_4);
-    uint _e89 = info.coefficient_words;
-    const float3 _e91 = corrected(_e86, block_1, lane_4, (_e89 * instance_1));
-    float4 _e93 = q[0];
-    float4 _e95 = q[0];
-    float4 _e98 = q[1];
-    float _e103 = q[0].w;
-    float4 _e105 = q[1];
-    float _e111 = q[1].w;
-    float4 _e113 = q[0];
-    const float3 _e117 = turned(_e93, _e91, ((cross(_e95.xyz, _e98.xyz) + (_e103 * _e105.xyz)) - (_e111 * _e113.xyz)));
-    if (true) {
-        const Posed posed_2 = ConstructPosed(_e117, ZeroValuefloat3());
+    const float3 _e87 = three(rest, lane_4);
+    uint _e90 = info.coefficient_words;
+    const float3 _e92 = corrected(_e87, block_1, lane_4, (_e90 * instance_1));
+    float4 _e94 = q[0];
+    float4 _e96 = q[0];
+    float4 _e99 = q[1];
+    float _e104 = q[0].w;
+    float4 _e106 = q[1];
+    float _e112 = q[1].w;
+    float4 _e114 = q[0];
+    const float3 _e118 = turned(_e94, _e92, ((cross(_e96.xyz, _e99.xyz) + (_e104 * _e106.xyz)) - (_e112 * _e114.xyz)));
+    uint _e120 = normal_planes;
+    if ((_e120 == 0u)) {
+        const Posed posed_2 = ConstructPosed(_e118, ZeroValuefloat3());
         return posed_2;
     }
-    float4 _e125 = q[0];
-    const float3 _e128 = three((rest + 3u), lane_4);
-    const float3 _e130 = turned(_e125, _e128, ZeroValuefloat3());
-    const float3 _e131 = finished(_e130);
-    const Posed posed_3 = ConstructPosed(_e117, _e131);
+    float4 _e126 = q[0];
+    const float3 _e129 = three((rest + 3u), lane_4);
+    const float3 _e131 = turned(_e126, _e129, ZeroValuefloat3());
+    const float3 _e132 = finished(_e131);
+    const Posed posed_3 = ConstructPosed(_e118, _e132);
     return posed_3;
 }
 

@@ -5,8 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use naga::back::pipeline_constants::process_overrides;
-use naga::back::{PipelineConstants, glsl, hlsl};
+use naga::back::{glsl, hlsl};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
 
@@ -116,9 +115,9 @@ fn functions_of_one_name_are_the_same_in_all_shaders() {
 fn made() -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     for (name, source) in sources() {
-        let (module, info) = parsed(&name, &source);
-        let (module, info) = process_overrides(&module, &info, None, &PipelineConstants::default())
-            .expect("every constant has a default");
+        // Constants as variables that nobody writes: whoever takes the file can still change them, and compilers see
+        // through it. As constants they would be folded, and gone.
+        let (module, info) = parsed(&name, &source.replace("override ", "var<private> "));
         for entry in &module.entry_points {
             let ending = match entry.stage {
                 ShaderStage::Vertex => "vert",
@@ -128,15 +127,55 @@ fn made() -> Vec<(PathBuf, String)> {
                 1 => name.clone(),
                 _ => format!("{name}_{}", entry.name),
             };
+            let head = head(&name, &module, |b, space, place| match space {
+                AddressSpace::Uniform => format!("uniform block {place}, {}", mangled(b)),
+                _ => format!("storage block {place}, {}", mangled(b)),
+            });
             let text = to_glsl(&module, &info, entry.stage, &entry.name);
-            files.push((folder().join(format!("glsl/{stem}.{ending}")), text));
+            files.push((folder().join(format!("glsl/{stem}.{ending}")), head + &text));
         }
-        files.push((
-            folder().join(format!("hlsl/{name}.hlsl")),
-            to_hlsl(&module, &info),
-        ));
+        let head = head(&name, &module, |b, space, _| match space {
+            AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => {
+                format!("register u{}, space {}", b.binding, b.group)
+            }
+            AddressSpace::Uniform => format!("register b{}, space {}", b.binding, b.group),
+            _ => format!("register t{}, space {}", b.binding, b.group),
+        });
+        let text = to_hlsl(&module, &info);
+        files.push((folder().join(format!("hlsl/{name}.hlsl")), head + &text));
     }
     files
+}
+
+fn mangled(binding: naga::ResourceBinding) -> String {
+    format!("_group_{}_binding_{}", binding.group, binding.binding)
+}
+
+/// What a reader of the file has to know: where it comes from, and which buffer goes where.
+fn head(
+    name: &str,
+    module: &Module,
+    place: impl Fn(naga::ResourceBinding, AddressSpace, u32) -> String,
+) -> String {
+    let mut text = format!(
+        "// Made from {name}.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.\n\
+         // Buffers, as the README of dermis_gpu describes them:\n"
+    );
+    let places = places(module);
+    for (_, variable) in module.global_variables.iter() {
+        let Some(binding) = variable.binding else {
+            continue;
+        };
+        let number = places
+            .iter()
+            .find(|(b, _)| *b == binding)
+            .expect("all are numbered")
+            .1;
+        let own = variable.name.as_deref().unwrap_or_default();
+        let place = place(binding, variable.space, number);
+        text += &format!("//   {own}: {place}\n");
+    }
+    text
 }
 
 /// The place of each buffer: storage buffers are counted, and so are uniforms, by group and binding.
