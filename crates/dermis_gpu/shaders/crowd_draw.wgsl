@@ -29,10 +29,10 @@ struct Corner {
 }
 
 @vertex
-fn vertex(@builtin(vertex_index) slot: u32, @builtin(instance_index) number: u32) -> Corner {
+fn vertex(@builtin(vertex_index) number_of_vertex: u32, @builtin(instance_index) number: u32) -> Corner {
     let row = summary[draw.level].x + number;
     let instance = instances[drawn[row].x];
-    let own = morphed(slot, row);
+    let own = morphed(number_of_vertex, row);
     let p = instance.scale * own.position;
     let n = own.normal;
     let t = instance.turn;

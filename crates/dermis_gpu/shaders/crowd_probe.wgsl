@@ -1,8 +1,8 @@
 // Positions of one level's vertices on one drawn instance, after crowd_skin.wgsl: for tests and tools.
 //
 // binding        what                                    stride  written by
-// 1 asked        row of drawn, first slot, slots, 0      -       the program
-// 2 positions    x, y, z in model space, a slot each     12      here
+// 1 asked        row of drawn, first vertex, vertices, 0 -       the program
+// 2 positions    x, y, z in model space, a vertex each   12      here
 
 @group(0) @binding(1) var<uniform> asked: vec4u;
 @group(0) @binding(2) var<storage, read_write> positions: array<f32>;

@@ -6,12 +6,13 @@
 // 3 drawn        instance, share of the way (bits)       8       crowd_place.wgsl
 // 4 instances    Instance                                32      the program, once
 // 5 palettes     three rows a matrix                     48      crowd_palettes.wgsl
-// 6 starts       of each block of sixteen vertices: its first bone
+// 6 bones        place of the bone in a palette, an influence each
 //                                                        4       the program, once
-// 7 bones        place of the bone in a palette          4       the program, once
-// 8 planes       the numbers of dermis::run::PackedBlock, sixteen a plane
+// 7 fixed        fixed_numbers a vertex: x, y, z and normal of a linear blend skin
 //                                                        4       the program, once
-// 9 vertices     u, v (bits), the slot that it becomes, 0
+// 8 of_bones     bone_numbers an influence: a weight; or x, y, z, w and a normal in animation space
+//                                                        4       the program, once
+// 9 vertices     u, v (bits), the vertex that it becomes, its first influence
 //                                                        16      the program, once
 
 struct View {
@@ -42,52 +43,49 @@ struct Instance {
 @group(0) @binding(3) var<storage, read> drawn: array<vec2u>;
 @group(0) @binding(4) var<storage, read> instances: array<Instance>;
 @group(0) @binding(5) var<storage, read> palettes: array<vec4f>;
-@group(0) @binding(6) var<storage, read> starts: array<u32>;
-@group(0) @binding(7) var<storage, read> bones: array<u32>;
-@group(0) @binding(8) var<storage, read> planes: array<f32>;
+@group(0) @binding(6) var<storage, read> bones: array<u32>;
+@group(0) @binding(7) var<storage, read> fixed: array<f32>;
+@group(0) @binding(8) var<storage, read> of_bones: array<f32>;
 @group(0) @binding(9) var<storage, read> vertices: array<vec4u>;
 
-// Planes of a block before those of its bones: 6 for linear blend, 0 for animation space.
-override fixed_planes: u32;
-// Planes of each bone: 1 weight; or 4 of a position and 3 of a normal.
-override bone_planes: u32;
+// 6 for linear blend, 0 for animation space.
+override fixed_numbers: u32;
+// 1 for linear blend, 7 for animation space.
+override bone_numbers: u32;
 
 struct Posed { position: vec3f, normal: vec3f, uv: vec2f }
 
-fn four(at: u32) -> vec4f { return vec4f(planes[at], planes[at + 16u], planes[at + 32u], planes[at + 48u]); }
-fn three(at: u32) -> vec3f { return vec3f(planes[at], planes[at + 16u], planes[at + 32u]); }
-
-fn posed(slot: u32, palette: u32) -> Posed {
-    let block = slot / 16u;
-    var at = (fixed_planes * block + bone_planes * starts[block]) * 16u + slot % 16u;
+fn posed(vertex: u32, palette: u32) -> Posed {
     var rest = vec4f(0.0, 0.0, 0.0, 1.0);
     var turned = vec3f(0.0);
-    if fixed_planes > 0u {
-        rest = vec4f(three(at), 1.0);
-        turned = three(at + 48u);
-        at += fixed_planes * 16u;
+    if fixed_numbers > 0u {
+        let at = fixed_numbers * vertex;
+        rest = vec4f(fixed[at], fixed[at + 1u], fixed[at + 2u], 1.0);
+        turned = vec3f(fixed[at + 3u], fixed[at + 4u], fixed[at + 5u]);
     }
     var position = vec3f(0.0);
     var normal = vec3f(0.0);
-    for (var k = starts[block]; k < starts[block + 1u]; k++) {
+    for (var k = vertices[vertex].w; k < vertices[vertex + 1u].w; k++) {
         let m = (palette + bones[k]) * 3u;
-        var p: vec4f;
-        var n: vec3f;
-        if fixed_planes > 0u { p = planes[at] * rest; n = planes[at] * turned; }
-        else { p = four(at); n = three(at + 64u); }
+        let at = bone_numbers * k;
+        var p = of_bones[at] * rest;
+        var n = of_bones[at] * turned;
+        if fixed_numbers == 0u {
+            p = vec4f(of_bones[at], of_bones[at + 1u], of_bones[at + 2u], of_bones[at + 3u]);
+            n = vec3f(of_bones[at + 4u], of_bones[at + 5u], of_bones[at + 6u]);
+        }
         position += vec3f(dot(palettes[m], p), dot(palettes[m + 1u], p), dot(palettes[m + 2u], p));
         normal += vec3f(dot(palettes[m].xyz, n), dot(palettes[m + 1u].xyz, n), dot(palettes[m + 2u].xyz, n));
-        at += bone_planes * 16u;
     }
-    return Posed(position, normal, bitcast<vec2f>(vertices[slot].xy));
+    return Posed(position, normal, bitcast<vec2f>(vertices[vertex].xy));
 }
 
 // A vertex of a drawn instance, on its way to the next level.
-fn morphed(slot: u32, row: u32) -> Posed {
-    var own = posed(slot, row * view.bones);
+fn morphed(vertex: u32, row: u32) -> Posed {
+    var own = posed(vertex, row * view.bones);
     let share = bitcast<f32>(drawn[row].y);
     if share > 0.0 {
-        let goal = posed(vertices[slot].z, row * view.bones);
+        let goal = posed(vertices[vertex].z, row * view.bones);
         own.position = mix(own.position, goal.position, share);
         own.normal = mix(own.normal, goal.normal, share);
         own.uv = mix(own.uv, goal.uv, share);

@@ -3,15 +3,15 @@
 use dermis::bounds::{Holding, enclose, hold_vertices};
 use dermis::document::Document;
 use dermis::mesh::{Ball, enclosing_ball};
-use dermis::run::{BLOCK, PaletteEntry, Plane};
+use dermis::run::PaletteEntry;
 use dermis::skin::{ShownPoses, VertexProgram};
 use dermis::{Clip, Skin};
-use glam::{DVec3, DVec4};
+use glam::{DVec3, Mat4, Vec3, Vec4};
 
 use super::CrowdError;
 use super::errors::measured_errors;
-use super::level::{CrowdLevel, packed_blocks};
-use super::moves::{Moves, evaluate};
+use super::level::CrowdLevel;
+use super::moves::{Moment, Moves, evaluate};
 use super::stripped::{has_shapes, stripped};
 
 /// The ball is made larger by this share, for the rounding of shaders.
@@ -226,38 +226,50 @@ fn level_skins(document: &Document, skin: &Skin) -> Result<Vec<Skin>, CrowdError
     Ok(skins)
 }
 
-/// The bone that moves most of a level, and the middle of what it moves.
+/// Bones that move less than this share of a character say little about where it is.
+const LEAST_MOVED: f32 = 0.02;
+
+/// The bone nearest to the middle of a level in the first step of the first clip, and the middle as it carries it.
 fn anchor(level: &CrowdLevel, moves: &Moves) -> (u32, [f32; 4]) {
-    let mut sums = vec![DVec4::ZERO; moves.bones.len()];
-    let order: Vec<bool> = level
-        .packed
-        .vertex_order()
-        .map(|vertex| vertex.is_some())
-        .collect();
-    for (block, is_vertex) in packed_blocks(&level.packed).zip(order.chunks(BLOCK)) {
-        for (bone, planes) in block.bone_planes() {
-            let Ok(place) = moves.bones.binary_search(&(bone as u16)) else {
+    let mut sums = vec![Vec4::ZERO; moves.bones.len()];
+    let streams = &level.streams;
+    let [fixed, of_bone] = streams.counts;
+    for vertex in 0..level.vertex_count() {
+        for item in streams.influences(vertex) {
+            let Ok(place) = moves.bones.binary_search(&streams.bones[item]) else {
                 continue;
             };
-            for lane in (0..BLOCK).filter(|lane| is_vertex[*lane]) {
-                let number = |planes: &[Plane], at: usize| f64::from(planes[at].0[lane]);
-                let three =
-                    |planes: &[Plane]| DVec3::from_array([0, 1, 2].map(|c| number(planes, c)));
-                sums[place] += match block.fixed_planes() {
-                    [] => three(planes).extend(number(planes, 3)),
-                    fixed => number(planes, 0) * three(fixed).extend(1.0),
-                };
-            }
+            let own = &streams.of_bones[item * of_bone..];
+            sums[place] += match fixed {
+                0 => Vec4::new(own[0], own[1], own[2], own[3]),
+                _ => own[0] * Vec3::from_slice(&streams.fixed[vertex * fixed..]).extend(1.0),
+            };
         }
     }
-    let most = (0..sums.len())
-        .max_by(|a, b| sums[*a].w.total_cmp(&sums[*b].w))
+    let first = Moment {
+        step: 0,
+        share: 0.0,
+    };
+    let matrix = |place: usize| {
+        let [rx, ry, rz]: [Vec4; 3] =
+            std::array::from_fn(|r| Vec4::from_slice(&moves.matrix(first, place)[4 * r..]));
+        Mat4::from_cols(rx, ry, rz, Vec4::W).transpose()
+    };
+    let posed: Vec<Vec4> = (0..sums.len())
+        .map(|place| matrix(place) * sums[place])
+        .collect();
+    let all: Vec4 = posed.iter().sum();
+    let middle = all / all.w.max(f32::MIN_POSITIVE);
+    let away = |place: &usize| (posed[*place] / posed[*place].w - middle).length();
+    let candidates = (0..sums.len()).filter(|place| posed[*place].w > LEAST_MOVED * all.w);
+    let place = candidates
+        .min_by(|a, b| away(a).total_cmp(&away(b)))
         .unwrap_or(0);
-    let sum = sums.get(most).copied().unwrap_or(DVec4::W);
-    (
-        most as u32,
-        (sum / sum.w.max(f64::MIN_POSITIVE)).as_vec4().to_array(),
-    )
+    let carried = match matrix(place).determinant().abs() > f32::MIN_POSITIVE {
+        true => matrix(place).inverse() * middle,
+        false => Vec4::W,
+    };
+    (place as u32, carried.to_array())
 }
 
 fn set_errors(

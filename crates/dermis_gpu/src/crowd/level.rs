@@ -6,12 +6,12 @@ use std::ops::Range;
 use dermis::Skin;
 use dermis::TriMesh;
 use dermis::mesh::{DrawMesh, vertex_normals};
-use dermis::run::{BLOCK, Normals, PackOptions, PackedSkin};
+use dermis::run::{BLOCK, Normals, PackOptions, PackedSkin, Plane};
 use glam::DVec3;
 
 use super::CrowdError;
 
-/// A level, packed for drawing: drawn vertices stand in slots, sixteen to a block, as `run` packs them.
+/// A level, packed for drawing.
 #[derive(Debug, Clone)]
 pub struct CrowdLevel {
     /// The drawn vertices, packed with normals.
@@ -28,10 +28,12 @@ pub struct CrowdLevel {
     pub bones: Vec<u16>,
     /// How far the full character is from it, in model units: no error that is seen is larger. 0 for the full character.
     pub error: f32,
-    /// Bones that act on each drawn vertex, summed over all: those of its block, as they are evaluated.
+    /// Bones that act on each drawn vertex, summed over all.
     pub influences: u64,
     /// The same for what the vertices become: the work that blending into the next level adds.
     pub morph_influences: u64,
+    /// What the vertex stage reads of each drawn vertex.
+    pub(super) streams: VertexStreams,
     /// The point that each drawn vertex copies.
     points: Vec<u32>,
     part_of_vertex: Vec<u32>,
@@ -78,15 +80,13 @@ impl CrowdLevel {
             ..PackOptions::default()
         };
         let packed = PackedSkin::new(&drawn, &options)?;
-        let acting = acting_bones(&packed);
-        let mut bones: Vec<u16> = packed_blocks(&packed)
-            .flat_map(|block| block.bones)
-            .copied()
-            .collect();
+        let streams = VertexStreams::new(&packed);
+        let mut bones = streams.bones.clone();
         bones.sort_unstable();
         bones.dedup();
         Ok(Self {
-            influences: acting.iter().map(|&n| u64::from(n)).sum(),
+            influences: streams.bones.len() as u64,
+            streams,
             morph_influences: 0,
             packed,
             triangles,
@@ -131,30 +131,62 @@ impl CrowdLevel {
         let goals: Option<Vec<u32>> = (0..self.points.len()).map(goal).collect();
         // A point that nothing of the next level draws: the change then happens at once.
         self.becomes = goals.unwrap_or_default();
-        let acting = acting_bones(&next.packed);
-        self.morph_influences = self
-            .becomes
-            .iter()
-            .map(|&v| u64::from(acting[v as usize]))
-            .sum();
+        let acting = |&vertex: &u32| next.streams.influences(vertex as usize).len() as u64;
+        self.morph_influences = self.becomes.iter().map(acting).sum();
     }
 }
 
 /// The blocks of a skin that was packed in 32 bits, as all here are.
-pub(super) fn packed_blocks(
+fn packed_blocks(
     packed: &PackedSkin,
 ) -> impl ExactSizeIterator<Item = dermis::run::PackedBlock<'_>> {
     packed.blocks().expect("packed at full precision")
 }
 
-/// How many bones are evaluated for each vertex: those of its block.
-fn acting_bones(packed: &PackedSkin) -> Vec<u32> {
-    let of_block: Vec<u32> = packed_blocks(packed)
-        .map(|block| block.bones.len() as u32)
-        .collect();
-    let slots = packed.slots();
-    slots
-        .iter()
-        .map(|&slot| of_block[slot as usize / BLOCK])
-        .collect()
+/// What a skin's blocks have, vertex by vertex: a vertex stage does one vertex at a time, and blocks of small levels join
+/// vertices of many bones, most of which have weight 0.
+#[derive(Debug, Clone, Default)]
+pub(super) struct VertexStreams {
+    /// Numbers before those of bones, of a vertex and of each bone: position and normal, and a weight; or nothing, and an
+    /// animation-space vector and a normal.
+    pub(super) counts: [usize; 2],
+    /// The first kind, vertex after vertex.
+    pub(super) fixed: Vec<f32>,
+    /// Where the bones of each vertex begin; one more than there are vertices.
+    pub(super) starts: Vec<u32>,
+    /// Bones, vertex after vertex.
+    pub(super) bones: Vec<u16>,
+    /// The second kind, bone after bone.
+    pub(super) of_bones: Vec<f32>,
+}
+
+impl VertexStreams {
+    fn new(packed: &PackedSkin) -> Self {
+        let blocks: Vec<_> = packed_blocks(packed).collect();
+        let mut streams = Self {
+            counts: blocks.first().map_or([0; 2], |block| block.plane_counts),
+            starts: vec![0],
+            ..Self::default()
+        };
+        for slot in packed.slots() {
+            let (block, lane) = (&blocks[slot as usize / BLOCK], slot as usize % BLOCK);
+            let number = |plane: &Plane| plane.0[lane];
+            streams
+                .fixed
+                .extend(block.fixed_planes().iter().map(number));
+            for (bone, planes) in block.bone_planes() {
+                if planes.iter().any(|plane| number(plane) != 0.0) {
+                    streams.bones.push(bone as u16);
+                    streams.of_bones.extend(planes.iter().map(number));
+                }
+            }
+            streams.starts.push(streams.bones.len() as u32);
+        }
+        streams
+    }
+
+    /// Which of the bones act on a vertex.
+    pub(super) fn influences(&self, vertex: usize) -> Range<usize> {
+        self.starts[vertex] as usize..self.starts[vertex + 1] as usize
+    }
 }

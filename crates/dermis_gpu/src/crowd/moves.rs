@@ -5,6 +5,7 @@
 //! one blend for each bone that a level uses, and bones that it does not use cost nothing, whatever hangs on them. Blended
 //! positions stay on the line between those of two poses: a ball that holds the poses of a clip holds everything in between.
 
+use dermis::document::sampling_rate;
 use dermis::run::{
     ClipSampler, FrameInputs, Mat3x4, Output, PackedPoseProgram, PackedSkin, PaletteEntry,
     PoseBuffer,
@@ -14,10 +15,10 @@ use glam::Vec3;
 
 use super::CrowdError;
 
-/// Steps per second that are tried first.
-const FIRST_RATE: f64 = 30.0;
-/// More are not tried: a clip that still moves between them jumps.
-const LAST_RATE: f64 = 240.0;
+/// Fewest and most steps per second that are tried first.
+const RATES: [f64; 2] = [20.0, 60.0];
+/// Steps between two keys that are tried last: a clip that still strays between them jumps.
+const MOST_STEPS: usize = 16;
 /// Steps between which nothing strays farther than this are close enough: a share of the character's size.
 const ALLOWED: f32 = 5e-4;
 /// Most bytes of all matrices; beyond that, fewer steps have to do.
@@ -47,8 +48,9 @@ pub struct Moves {
     pub bones: Vec<u16>,
     /// For each step, a matrix for each of `bones`: what the skin's kernel takes, three rows of four.
     pub matrices: Vec<Mat3x4>,
-    /// Steps per second, at least.
-    pub rate: f64,
+    /// Steps from one key to the next, or from one of some evenly spaced times to the next where keys are too far apart or
+    /// too near.
+    pub steps_per_key: usize,
     /// How far any drawn vertex strays from the clip between two steps, the largest that was found, in model units.
     pub error: f32,
     bone_count: usize,
@@ -89,29 +91,34 @@ impl Moves {
         size: f32,
     ) -> Result<Self, CrowdError> {
         let mut player = Posing::new(skin, clips, levels)?;
-        let mut rate = FIRST_RATE;
+        let mut steps_per_key = 1;
         loop {
-            let moves = Self::at_rate(&mut player, rate, &bones)?;
+            let moves = Self::at_rate(&mut player, steps_per_key, &bones)?;
             let twice = 2 * size_of_val(&moves.matrices[..]);
-            if moves.error <= ALLOWED * size || rate >= LAST_RATE || twice > MOST_BYTES {
+            if moves.error <= ALLOWED * size || steps_per_key >= MOST_STEPS || twice > MOST_BYTES {
                 return Ok(moves);
             }
-            rate *= 2.0;
+            steps_per_key *= 2;
         }
     }
 
-    fn at_rate(player: &mut Posing<'_>, rate: f64, bones: &[u16]) -> Result<Self, CrowdError> {
+    fn at_rate(
+        player: &mut Posing<'_>,
+        steps_per_key: usize,
+        bones: &[u16],
+    ) -> Result<Self, CrowdError> {
         let mut moves = Self {
             clips: Vec::new(),
             bones: bones.to_vec(),
             matrices: Vec::new(),
-            rate,
+            steps_per_key,
             error: 0.0,
             bone_count: player.palette.len(),
         };
         let mut first = 0;
         for clip in 0..player.samplers.len() {
             let (name, start, seconds) = player.range(clip);
+            let rate = player.rates[clip] * steps_per_key as f64;
             let steps = ((seconds * rate - 1e-6).ceil().max(1.0) as u32) + 1;
             for step in 0..steps {
                 let share = f64::from(step) / f64::from(steps - 1);
@@ -164,6 +171,12 @@ impl Moves {
     /// How many bones the skin has.
     pub fn bone_count(&self) -> usize {
         self.bone_count
+    }
+
+    /// Steps per second of the clip that has most.
+    pub fn largest_rate(&self) -> f64 {
+        let rate = |clip: &Move| f64::from(clip.steps - 1) / f64::from(clip.seconds);
+        self.clips.iter().map(rate).fold(0.0, f64::max)
     }
 
     /// How many steps there are, over all clips.
@@ -219,6 +232,16 @@ pub(super) fn evaluate(
     Ok(packed.evaluate(&inputs, out)?)
 }
 
+/// So many times the rate of keys, or a whole part of it, that there are neither too few steps nor too many.
+fn even_rate(key_rate: f64) -> f64 {
+    match key_rate {
+        rate if !(rate.is_finite() && rate > 0.0) => RATES[0],
+        rate if rate < RATES[0] => rate * (RATES[0] / rate).ceil(),
+        rate if rate > RATES[1] => rate / (rate / RATES[1]).ceil(),
+        rate => rate,
+    }
+}
+
 fn rows_of(entry: &PaletteEntry) -> Mat3x4 {
     std::array::from_fn(|k| entry.columns[k % 4][k / 4])
 }
@@ -227,6 +250,8 @@ fn rows_of(entry: &PaletteEntry) -> Mat3x4 {
 struct Posing<'a> {
     levels: &'a [&'a PackedSkin],
     samplers: Vec<(String, Option<ClipSampler>)>,
+    /// Steps per second of each, on its keys.
+    rates: Vec<f64>,
     program: PackedPoseProgram,
     pose: PoseBuffer,
     matrices: Vec<Mat3x4>,
@@ -243,8 +268,12 @@ impl<'a> Posing<'a> {
             samplers.push(("default pose".to_owned(), None));
         }
         let bone_count = skin.skeleton.bone_count();
+        let rates = clips
+            .iter()
+            .map(|clip| even_rate(sampling_rate(clip, Some(skin))));
         Ok(Self {
             levels,
+            rates: rates.chain([1.0]).collect(),
             samplers,
             program: PackedPoseProgram::new(skin)?,
             pose: PoseBuffer::for_skin(skin),

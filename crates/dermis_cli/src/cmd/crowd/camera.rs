@@ -11,7 +11,7 @@ const HEIGHT: f64 = 2.6;
 /// How far behind the front row it is, as a share of the crowd's depth: near enough for faces, with crowd on all sides.
 const BEHIND_FRONT: f64 = 0.2;
 /// What it looks at is lower than itself by this share of the distance.
-const DOWN: f64 = 0.16;
+const DOWN: f64 = 0.24;
 /// And to the side by this one, so that rows do not line up with the picture.
 const ASIDE: f64 = 0.22;
 

@@ -30,9 +30,9 @@ pub(super) struct Buffers {
     pub(super) level_bones: Buffer,
     pub(super) steps: Buffer,
     pub(super) palettes: Buffer,
-    pub(super) starts: Buffer,
     pub(super) bones: Buffer,
-    pub(super) planes: Buffer,
+    pub(super) fixed: Buffer,
+    pub(super) of_bones: Buffer,
     pub(super) vertices: Buffer,
     pub(super) corners: Buffer,
 }
@@ -83,15 +83,19 @@ impl Buffers {
                 "palettes of all instances",
                 count * character.moves.bones.len() * matrix_bytes,
             )?,
-            starts: filled(
-                "starts of blocks",
-                bytemuck::cast_slice(&packed.starts),
+            bones: filled(
+                "bones of vertices",
+                bytemuck::cast_slice(&packed.bones),
                 none,
             )?,
-            bones: filled("bones of blocks", bytemuck::cast_slice(&packed.bones), none)?,
-            planes: filled(
-                "planes of blocks",
-                bytemuck::cast_slice(&packed.planes),
+            fixed: filled(
+                "numbers of vertices",
+                bytemuck::cast_slice(&packed.fixed),
+                none,
+            )?,
+            of_bones: filled(
+                "numbers of influences",
+                bytemuck::cast_slice(&packed.of_bones),
                 none,
             )?,
             vertices: filled(

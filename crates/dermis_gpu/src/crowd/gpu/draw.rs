@@ -267,10 +267,10 @@ fn shadows(device: &Device, b: &Buffers, scenery: &Buffer) -> (RenderPipeline, B
 
 /// The shader that skins, with what it is compiled for.
 pub(super) fn skin_constants(packed: &PackedLevels) -> [(&'static str, f64); 2] {
-    let [fixed, of_bone] = packed.plane_counts;
+    let [fixed, of_bone] = packed.counts;
     [
-        ("fixed_planes", fixed as f64),
-        ("bone_planes", of_bone as f64),
+        ("fixed_numbers", fixed as f64),
+        ("bone_numbers", of_bone as f64),
     ]
 }
 
@@ -319,9 +319,9 @@ fn levels(
         b.drawn.as_entire_binding(),
         b.instances.as_entire_binding(),
         b.palettes.as_entire_binding(),
-        b.starts.as_entire_binding(),
         b.bones.as_entire_binding(),
-        b.planes.as_entire_binding(),
+        b.fixed.as_entire_binding(),
+        b.of_bones.as_entire_binding(),
         b.vertices.as_entire_binding(),
     ];
     (

@@ -79,7 +79,7 @@ impl CrowdRenderer {
                 return Err(CrowdError::BadOption { option, problem });
             }
         }
-        let packed = PackedLevels::new(&character)?;
+        let packed = PackedLevels::new(&character);
         let buffers = Buffers::new(gpu, &character, &packed, &instances)?;
         let far = |i: &Instance| i.place[0].abs().max(i.place[2].abs());
         let widest = instances.iter().map(far).fold(0.0, f32::max);
@@ -227,15 +227,8 @@ impl CrowdRenderer {
     /// # Errors
     /// [`CrowdError::Gpu`] when the card stops answering.
     pub fn positions(&self, row: usize, level: usize) -> Result<Vec<[f32; 3]>, CrowdError> {
-        let first = self.packed.first_slots[level];
-        let slots = self.probe.run(
-            &self.gpu,
-            row as u32,
-            first,
-            self.packed.first_slots[level + 1],
-        )?;
-        let own = self.character.levels[level].packed.slots();
-        Ok(own.iter().map(|&slot| slots[slot as usize]).collect())
+        let [first, end] = [0, 1].map(|next| self.packed.first_vertices[level + next]);
+        self.probe.run(&self.gpu, row as u32, first, end)
     }
 
     fn summary(&self) -> Result<Vec<[u32; 4]>, CrowdError> {

@@ -1,10 +1,8 @@
 //! A character and its crowd as the bytes that shaders read.
 
 use bytemuck::{Pod, Zeroable};
-use dermis::run::BLOCK;
 
-use super::super::level::packed_blocks;
-use super::super::{Character, CrowdError};
+use super::super::Character;
 
 /// One level, as shaders read it.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -26,46 +24,44 @@ pub(super) struct DrawEntry {
     pub(super) part: u32,
 }
 
-/// A vertex slot, as shaders read it.
+/// A drawn vertex, as shaders read it.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct VertexEntry {
     uv: [f32; 2],
     becomes: u32,
-    unused: u32,
+    first_influence: u32,
 }
 
-/// All levels of a character, one after the other: vertices are numbered by their slots in blocks of sixteen.
+/// All levels of a character, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct PackedLevels {
     pub(super) levels: Vec<LevelEntry>,
     pub(super) draws: Vec<DrawEntry>,
-    /// Corners of triangles, as slots.
+    /// Corners of triangles, as drawn vertices.
     pub(super) corners: Vec<u32>,
+    /// Drawn vertices, and one more that says where the last one's influences end.
     pub(super) vertices: Vec<VertexEntry>,
-    pub(super) starts: Vec<u32>,
-    /// Places of bones in a palette, block after block.
+    /// Places of bones in a palette, vertex after vertex.
     pub(super) bones: Vec<u32>,
-    pub(super) planes: Vec<f32>,
+    /// Numbers of vertices: those before bones.
+    pub(super) fixed: Vec<f32>,
+    /// Numbers of influences.
+    pub(super) of_bones: Vec<f32>,
     /// Places of the bones of each level, level after level.
     pub(super) level_bones: Vec<u32>,
-    /// Planes of a block before those of its bones, and of each bone.
-    pub(super) plane_counts: [usize; 2],
-    /// The first slot of each level, and their number.
-    pub(super) first_slots: Vec<u32>,
+    /// Numbers of a vertex before those of its bones, and of each bone.
+    pub(super) counts: [usize; 2],
+    /// The first vertex of each level, and their number.
+    pub(super) first_vertices: Vec<u32>,
 }
 
 impl PackedLevels {
-    pub(super) fn new(character: &Character) -> Result<Self, CrowdError> {
+    pub(super) fn new(character: &Character) -> Self {
         let mut packed = Self {
-            starts: vec![0],
+            first_vertices: vec![0],
             ..Self::default()
         };
-        let mut first_slots = vec![0];
-        for level in &character.levels {
-            let blocks = packed_blocks(&level.packed);
-            first_slots.push(first_slots[first_slots.len() - 1] + (blocks.len() * BLOCK) as u32);
-        }
         for (number, level) in character.levels.iter().enumerate() {
             let own_bones = character.bones_of_level(number);
             packed.levels.push(LevelEntry {
@@ -75,39 +71,25 @@ impl PackedLevels {
                 bones: own_bones.len() as u32,
             });
             packed.level_bones.extend(own_bones);
-            for block in packed_blocks(&level.packed) {
-                packed.plane_counts = block.plane_counts;
-                let place =
-                    |bone: &u16| character.moves.bones.binary_search(bone).unwrap_or(0) as u32;
-                packed.bones.extend(block.bones.iter().map(place));
-                packed.starts.push(packed.bones.len() as u32);
-                packed
-                    .planes
-                    .extend(block.planes.iter().flat_map(|plane| plane.0));
-            }
-            let slots = level.packed.slots();
-            let first = first_slots[number];
-            let goals = character
-                .levels
-                .get(number + 1)
-                .map(|next| next.packed.slots());
-            let own = level
-                .packed
-                .vertex_order()
-                .enumerate()
-                .map(|(slot, vertex)| {
-                    let vertex = vertex.unwrap_or(0) as usize;
-                    let goal = level.becomes.get(vertex).zip(goals.as_ref());
-                    VertexEntry {
-                        uv: level.uvs.get(vertex).copied().unwrap_or_default(),
-                        becomes: match goal {
-                            Some((&goal, goals)) => first_slots[number + 1] + goals[goal as usize],
-                            None => first + slot as u32,
-                        },
-                        unused: 0,
-                    }
+            let first = packed.first_vertices[number];
+            let next = first + level.vertex_count() as u32;
+            packed.first_vertices.push(next);
+            let streams = &level.streams;
+            packed.counts = streams.counts;
+            for vertex in 0..level.vertex_count() {
+                packed.vertices.push(VertexEntry {
+                    uv: level.uvs[vertex],
+                    becomes: level
+                        .becomes
+                        .get(vertex)
+                        .map_or(first + vertex as u32, |goal| next + goal),
+                    first_influence: packed.bones.len() as u32 + streams.starts[vertex],
                 });
-            packed.vertices.extend(own);
+            }
+            let place = |bone: &u16| character.moves.bones.binary_search(bone).unwrap_or(0) as u32;
+            packed.bones.extend(streams.bones.iter().map(place));
+            packed.fixed.extend(&streams.fixed);
+            packed.of_bones.extend(&streams.of_bones);
             for (part, range) in level.parts.iter().enumerate() {
                 if range.is_empty() {
                     continue;
@@ -119,12 +101,14 @@ impl PackedLevels {
                     part: part as u32,
                 });
                 let corners = level.triangles[range.clone()].as_flattened();
-                packed
-                    .corners
-                    .extend(corners.iter().map(|&v| first + slots[v as usize]));
+                packed.corners.extend(corners.iter().map(|&v| first + v));
             }
         }
-        packed.first_slots = first_slots;
-        Ok(packed)
+        packed.vertices.push(VertexEntry {
+            uv: [0.0; 2],
+            becomes: 0,
+            first_influence: packed.bones.len() as u32,
+        });
+        packed
     }
 }

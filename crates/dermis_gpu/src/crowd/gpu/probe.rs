@@ -18,7 +18,7 @@ impl Probe {
     pub(super) fn new(gpu: &Gpu, packed: &PackedLevels, b: &Buffers) -> Result<Self, CrowdError> {
         let asked = gpu.uniform("what is asked", bytemuck::bytes_of(&[0u32; 4]));
         let most = packed
-            .first_slots
+            .first_vertices
             .windows(2)
             .map(|pair| pair[1] - pair[0])
             .max();
@@ -36,9 +36,9 @@ impl Probe {
             (Read, &b.drawn),
             (Read, &b.instances),
             (Read, &b.palettes),
-            (Read, &b.starts),
             (Read, &b.bones),
-            (Read, &b.planes),
+            (Read, &b.fixed),
+            (Read, &b.of_bones),
             (Read, &b.vertices),
         ];
         let step = Step::new(
@@ -55,7 +55,7 @@ impl Probe {
         })
     }
 
-    /// Positions of some slots.
+    /// Positions of some vertices.
     pub(super) fn run(
         &self,
         gpu: &Gpu,
@@ -72,6 +72,9 @@ impl Probe {
         pass.dispatch_workgroups(count.div_ceil(64), 1, 1);
         drop(pass);
         gpu.queue.submit([encoder.finish()]);
-        Ok(bytemuck::pod_collect_to_vec(&gpu.read(&self.positions)?))
+        let mut positions: Vec<[f32; 3]> =
+            bytemuck::pod_collect_to_vec(&gpu.read(&self.positions)?);
+        positions.truncate(count as usize);
+        Ok(positions)
     }
 }
