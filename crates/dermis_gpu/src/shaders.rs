@@ -17,6 +17,9 @@ pub enum SkinStage {
 /// Normals of posed faces: entry points `faces` and `gather`.
 pub const FACE_NORMALS: &str = include_str!("../shaders/face_normals.wgsl");
 
+/// Normals of texels in any pose: entry point `tangent_map`.
+pub const TANGENT_MAP: &str = include_str!("../shaders/tangent_map.wgsl");
+
 /// The shader of a program: entry point `skin` for [`SkinStage::Compute`], `vertex` for [`SkinStage::Vertex`].
 pub fn skin(program: PackedProgram, stage: SkinStage) -> &'static str {
     use PackedProgram::{DualQuaternion, Linear, LinearBlend, MultiWeight};

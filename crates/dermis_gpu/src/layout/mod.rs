@@ -25,12 +25,14 @@
 mod corrections;
 mod faces;
 mod frame;
+mod texels;
 mod twin;
 
 use dermis::run::{BLOCK, NormalLength, PackedProgram, PackedSkin, RunError};
 
 use crate::GpuError;
 pub use faces::{FaceTable, face_table};
+pub use texels::{TexelTable, texel_table};
 pub use twin::PosedVertex;
 
 /// In a slot of [`GpuSkin::places`] that holds no vertex.

@@ -34,13 +34,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! For exact normals, [`FaceNormalPass`] makes them from the positions. To pose vertices in the vertex stage, see
+//! For exact normals, [`FaceNormalPass`] makes them from the positions, and [`TangentMapPass`] makes a picture of such normals for
+//! a level of detail to wear. To pose vertices in the vertex stage, see
 //! [`SkinPipelines::vertex_module`] and [`SkinBuffers::vertex_groups`].
 
 mod buffers;
 mod face_normals;
 mod pipelines;
+mod tangent_map;
 
 pub use buffers::SkinBuffers;
 pub use face_normals::FaceNormalPass;
 pub use pipelines::SkinPipelines;
+pub use tangent_map::TangentMapPass;

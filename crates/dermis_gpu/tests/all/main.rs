@@ -14,6 +14,8 @@ mod skins;
 #[path = "../../../../tests/support/mod.rs"]
 mod support;
 #[cfg(feature = "wgpu")]
+mod tangent_maps;
+#[cfg(feature = "wgpu")]
 mod times;
 #[cfg(feature = "wgpu")]
 mod vertex_stage;

@@ -27,10 +27,16 @@ fn sources() -> Vec<(String, String)> {
                 .into_owned();
             (name, std::fs::read_to_string(path).expect("text"))
         })
-        .filter(|(name, _)| name.starts_with("skin_") || name == "face_normals")
+        .filter(|(name, _)| {
+            name.starts_with("skin_") || ["face_normals", "tangent_map"].contains(&&name[..])
+        })
         .collect();
     sources.sort();
-    assert_eq!(sources.len(), 9, "four programs in two stages, and normals");
+    assert_eq!(
+        sources.len(),
+        10,
+        "four programs in two stages, and two of normals"
+    );
     sources
 }
 
