@@ -1,8 +1,8 @@
-// What a pixel shows of a chequerboard that texture coordinates lay over a surface, averaged over the pixel.
+// What one sample of a pixel shows of a chequerboard that texture coordinates lay over a surface, averaged over the sample's
+// part of the pixel, a quarter along each side.
 //
 // binding        what                                                 stride  written by
 // 0.0 view       camera and lights                                    -       the program, for every picture
-// 0.1 one        which part of the picture, and which sample          -       the program, for every sample
 // 1.0 surface    the two colours; lines; their width, and squares along one unit   -   the program, for every surface
 
 struct View {
@@ -13,14 +13,12 @@ struct View {
     up_knee: vec4f, key_wrap: vec4f, fill_wrap: vec4f, below_curve: vec4f, above_curve: vec4f,
     key_glint: vec4f, fill_power: vec4f, rim_gloss: vec4f, even_backface: vec4f,
 }
-struct Sample { scale: vec2f, shift: vec2f, to_center: vec2f }
 struct Surface { color: vec4f, glow: vec4f, line: vec4f, numbers: vec4f, which: vec4u }
 const IS_UNLIT = 64u;
 const HAS_LINES = 128u;
 const NO_DATA = vec3f(0.26327, 0.28465, 0.31855);
 
 @group(0) @binding(0) var<uniform> view: View;
-@group(0) @binding(1) var<uniform> one: Sample;
 @group(1) @binding(0) var<uniform> surface: Surface;
 
 struct Corner {
@@ -53,23 +51,22 @@ fn reflected(color: vec3f, even: f32, n: vec3f, v: vec3f) -> vec3f {
     return select(1.0 - room * exp((view.up_knee.w - light) / room), light, light <= vec3f(view.up_knee.w));
 }
 
-// How much of its lines a pixel shows. The weights of the corners are linear across the picture here.
+// How much of its lines a sample shows. The weights of the corners are linear across the picture here.
 fn lines(edges: vec3f) -> f32 {
     let right = dpdx(edges);
     let down = dpdy(edges);
-    let distances = abs(edges + right * one.to_center.x + down * one.to_center.y) / sqrt(right * right + down * down);
-    let nearest = min(distances.x, min(distances.y, distances.z));
-    return clamp(0.5 * surface.numbers.y + 0.5 - nearest, 0.0, 1.0) * surface.line.w;
+    let away = abs(edges) / sqrt(right * right + down * down);
+    return clamp(0.5 * surface.numbers.y + 0.5 - min(away.x, min(away.y, away.z)), 0.0, 1.0) * surface.line.w;
 }
 
 // The integral of the wave that is 1 from 0 to 1 and -1 from 1 to 2.
 fn wave(x: vec2f) -> vec2f { return 1.0 - abs(x - 2.0 * floor(0.5 * x) - 1.0); }
 
-// How much of a pixel the first colour covers; squares near the size of a pixel fade.
+// How much of the part the first colour covers; squares near the size of a pixel fade.
 fn share(uv: vec2f, right: vec2f, down: vec2f) -> f32 {
     let place = uv * surface.numbers.z;
     let extent = sqrt(right * right + down * down) * surface.numbers.z;
-    let width = max(extent, vec2f(1e-4));
+    let width = max(0.25 * extent, vec2f(1e-4));
     let mean = clamp((wave(place + 0.5 * width) - wave(place - 0.5 * width)) / width, vec2f(-1.0), vec2f(1.0));
     let both = mean * (1.0 - smoothstep(vec2f(0.5), vec2f(1.0), extent));
     return 0.5 + 0.5 * both.x * both.y;
@@ -81,8 +78,7 @@ fn fragment(in: Corner) -> @location(0) vec4f {
     let line = select(0.0, lines(in.edges), (flags & HAS_LINES) != 0u);
     let right = dpdx(in.color_and_bump_uv.xy);
     let down = dpdy(in.color_and_bump_uv.xy);
-    let middle = in.color_and_bump_uv.xy + right * one.to_center.x + down * one.to_center.y;
-    var color = mix(surface.glow.rgb, surface.color.rgb, share(middle, right, down)) * in.color.rgb;
+    var color = mix(surface.glow.rgb, surface.color.rgb, share(in.color_and_bump_uv.xy, right, down)) * in.color.rgb;
     if in.broken.x > 0.0 { color = NO_DATA; }
     color = mix(color, surface.line.rgb, line);
     if (flags & IS_UNLIT) != 0u { return vec4f(color, 1.0); }

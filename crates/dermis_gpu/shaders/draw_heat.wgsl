@@ -1,8 +1,7 @@
-// What a pixel shows of a heat map: a number per vertex, interpolated and then coloured.
+// What one sample of a pixel shows of a heat map: a number per vertex, interpolated and then coloured.
 //
 // binding        what                                                 stride  written by
 // 0.0 view       camera and lights                                    -       the program, for every picture
-// 0.1 one        which part of the picture, and which sample          -       the program, for every sample
 // 1.0 surface    lines; their width, and the number of the last colour -      the program, for every surface
 // 2.0 ramp       colours in linear light, at equal steps              16      the program, once
 
@@ -14,14 +13,12 @@ struct View {
     up_knee: vec4f, key_wrap: vec4f, fill_wrap: vec4f, below_curve: vec4f, above_curve: vec4f,
     key_glint: vec4f, fill_power: vec4f, rim_gloss: vec4f, even_backface: vec4f,
 }
-struct Sample { scale: vec2f, shift: vec2f, to_center: vec2f }
 struct Surface { color: vec4f, glow: vec4f, line: vec4f, numbers: vec4f, which: vec4u }
 const IS_UNLIT = 64u;
 const HAS_LINES = 128u;
 const NO_DATA = vec3f(0.26327, 0.28465, 0.31855);
 
 @group(0) @binding(0) var<uniform> view: View;
-@group(0) @binding(1) var<uniform> one: Sample;
 @group(1) @binding(0) var<uniform> surface: Surface;
 @group(2) @binding(0) var<storage, read> ramp: array<vec4f>;
 
@@ -55,13 +52,12 @@ fn reflected(color: vec3f, even: f32, n: vec3f, v: vec3f) -> vec3f {
     return select(1.0 - room * exp((view.up_knee.w - light) / room), light, light <= vec3f(view.up_knee.w));
 }
 
-// How much of its lines a pixel shows. The weights of the corners are linear across the picture here.
+// How much of its lines a sample shows. The weights of the corners are linear across the picture here.
 fn lines(edges: vec3f) -> f32 {
     let right = dpdx(edges);
     let down = dpdy(edges);
-    let distances = abs(edges + right * one.to_center.x + down * one.to_center.y) / sqrt(right * right + down * down);
-    let nearest = min(distances.x, min(distances.y, distances.z));
-    return clamp(0.5 * surface.numbers.y + 0.5 - nearest, 0.0, 1.0) * surface.line.w;
+    let away = abs(edges) / sqrt(right * right + down * down);
+    return clamp(0.5 * surface.numbers.y + 0.5 - min(away.x, min(away.y, away.z)), 0.0, 1.0) * surface.line.w;
 }
 
 @fragment

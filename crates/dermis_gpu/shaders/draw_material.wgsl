@@ -1,5 +1,4 @@
-// What a pixel shows of a surface with a material: colours, textures, bumps, glow and holes. Textures are looked up for the
-// middle of the pixel, so that all its samples show the same of them.
+// What one sample of a pixel shows of a surface with a material: colours, textures, bumps, glow and holes.
 //
 // binding        what                                                 stride  written by
 // 0.0 view       camera and lights                                    -       the program, for every picture
@@ -31,7 +30,6 @@ struct Corner {
     @location(3) color_and_bump_uv: vec4f, @location(4) glow_uv: vec2f, @location(5) broken: vec4f,
     @location(6) tangent: vec4f, @location(7) @interpolate(linear) edges: vec3f, @location(8) @interpolate(flat) facet: vec3f,
 }
-
 // dermis_render::Lights::reflect.
 fn reflected(color: vec3f, even: f32, n: vec3f, v: vec3f) -> vec3f {
     let facing = clamp(dot(n, v), 0.0, 1.0); let above = 0.5 + 0.5 * dot(n, view.up_knee.xyz);
@@ -48,17 +46,20 @@ fn reflected(color: vec3f, even: f32, n: vec3f, v: vec3f) -> vec3f {
     return select(1.0 - room * exp((view.up_knee.w - light) / room), light, light <= vec3f(view.up_knee.w));
 }
 
-// How much of its lines a pixel shows. The weights of the corners are linear across the picture here.
+// How much of its lines a sample shows. The weights of the corners are linear across the picture here.
 fn lines(edges: vec3f) -> f32 {
     let right = dpdx(edges); let down = dpdy(edges);
-    let away = abs(edges + right * one.to_center.x + down * one.to_center.y) / sqrt(right * right + down * down);
+    let away = abs(edges) / sqrt(right * right + down * down);
     return clamp(0.5 * surface.numbers.y + 0.5 - min(away.x, min(away.y, away.z)), 0.0, 1.0) * surface.line.w;
 }
 
-// A texture where a share of the pixel sees it.
+// A texture as a share of the pixel sees it: from near by where the sample is, from afar, where it is soft, in the middle.
 fn texel(picture: texture_2d<f32>, how: sampler, uv: vec2f, right: vec2f, down: vec2f, share: f32) -> vec4f {
     let size = vec2f(textureDimensions(picture)) * share;
-    return textureSampleLevel(picture, how, uv, log2(max(1.0, max(length(right * size), length(down * size)))));
+    let longest = max(length(right * size), length(down * size));
+    let to_middle = select(0.0, clamp(2.0 * longest - 1.0, 0.0, 1.0), share == 1.0);
+    let place = uv + (right * one.to_center.x + down * one.to_center.y) * to_middle;
+    return textureSampleLevel(picture, how, place, log2(max(1.0, longest)));
 }
 
 @fragment
@@ -66,31 +67,29 @@ fn fragment(in: Corner, @builtin(front_facing) is_front: bool) -> @location(0) v
     let flags = surface.which.x;
     let right = dpdx(in.color_and_bump_uv); let down = dpdy(in.color_and_bump_uv);
     let glow_right = dpdx(in.glow_uv); let glow_down = dpdy(in.glow_uv);
-    let middle = in.color_and_bump_uv + right * one.to_center.x + down * one.to_center.y;
     let line = select(0.0, lines(in.edges), (flags & HAS_LINES) != 0u);
     var color = surface.color.rgb * in.color.rgb; var opacity = surface.color.a;
     if (flags & HAS_COLORS) != 0u {
-        color *= texel(colors, color_sampler, middle.xy, right.xy, down.xy, 1.0).rgb;
+        color *= texel(colors, color_sampler, in.color_and_bump_uv.xy, right.xy, down.xy, 1.0).rgb;
         if in.broken.x > 0.0 { color = NO_DATA; }
         if (flags & HAS_HOLES) != 0u && in.broken.x == 0.0 {
             opacity *= texel(colors, color_sampler, in.color_and_bump_uv.xy, right.xy, down.xy, 0.25).a;
         }
     }
-    if (flags & HAS_HOLES) != 0u && opacity < surface.numbers.x { discard; }
-    if (flags & IS_OUTER_ONLY) != 0u && !is_front { discard; }
+    let is_hole = (flags & HAS_HOLES) != 0u && opacity < surface.numbers.x;
+    if is_hole || ((flags & IS_OUTER_ONLY) != 0u && !is_front) { discard; }
     color = mix(color, surface.line.rgb, line);
     if (flags & IS_UNLIT) != 0u { return vec4f(color, 1.0); }
     var glow = surface.glow.rgb * (1.0 - line);
     if (flags & HAS_GLOW) != 0u && in.broken.z == 0.0 {
-        let place = in.glow_uv + glow_right * one.to_center.x + glow_down * one.to_center.y;
-        glow *= texel(glows, glow_sampler, place, glow_right, glow_down, 1.0).rgb;
+        glow *= texel(glows, glow_sampler, in.glow_uv, glow_right, glow_down, 1.0).rgb;
     }
     let viewer = normalize(select(view.eye.xyz, view.eye.xyz - in.world, view.eye.w > 0.0));
     let facet = normalize(in.facet);
     var normal = select(facet, normalize(in.normal), dot(in.normal, in.normal) > 0.0);
     let is_inside = dot(normal, facet) * dot(facet, viewer) < 0.0;
     if (flags & HAS_BUMPS) != 0u && in.broken.y == 0.0 && dot(in.tangent.xyz, in.tangent.xyz) > 1e-12 {
-        let slope = texel(bumps, bump_sampler, middle.zw, right.zw, down.zw, 1.0).xyz * 2.0 - 1.0;
+        let slope = texel(bumps, bump_sampler, in.color_and_bump_uv.zw, right.zw, down.zw, 1.0).xyz * 2.0 - 1.0;
         let across = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
         let bent = (in.tangent.xyz * slope.x + across * slope.y) * surface.glow.w + in.normal * slope.z;
         normal = select(normal, normalize(bent), dot(bent, bent) > 0.0);
