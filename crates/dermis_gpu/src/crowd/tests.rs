@@ -326,3 +326,99 @@ fn the_same_seed_gives_the_same_crowd_and_a_camera_without_perspective_is_refuse
         "which option, and what it may be"
     );
 }
+
+/// The shaders of a crowd, each as it is compiled.
+fn shaders() -> Vec<(&'static str, String)> {
+    let skin = include_str!("../../shaders/crowd_skin.wgsl");
+    let after = |source: &str| format!("{skin}{source}");
+    vec![
+        (
+            "choose",
+            include_str!("../../shaders/crowd_choose.wgsl").to_owned(),
+        ),
+        (
+            "order",
+            include_str!("../../shaders/crowd_order.wgsl").to_owned(),
+        ),
+        (
+            "place",
+            include_str!("../../shaders/crowd_place.wgsl").to_owned(),
+        ),
+        (
+            "palettes",
+            include_str!("../../shaders/crowd_palettes.wgsl").to_owned(),
+        ),
+        (
+            "ground",
+            include_str!("../../shaders/crowd_ground.wgsl").to_owned(),
+        ),
+        (
+            "shadow",
+            include_str!("../../shaders/crowd_shadow.wgsl").to_owned(),
+        ),
+        ("draw", after(include_str!("../../shaders/crowd_draw.wgsl"))),
+        (
+            "probe",
+            after(include_str!("../../shaders/crowd_probe.wgsl")),
+        ),
+    ]
+}
+
+#[test]
+fn shaders_are_valid_within_the_limits_of_the_default_profile_and_know_one_view() {
+    use naga::AddressSpace;
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+    let struct_of = |source: &str, name: &str| {
+        let start = source.find(&format!("struct {name} {{"))?;
+        let end = source[start..].find('}')?;
+        Some(source[start..start + end].to_owned())
+    };
+    let sources = shaders();
+    for (name, source) in &sources {
+        let module = naga::front::wgsl::parse_str(source);
+        let module = module.unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
+        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+        let info = validator.validate(&module);
+        let info = info.unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)));
+        for (number, entry) in module.entry_points.iter().enumerate() {
+            let own = info.get_entry_point(number);
+            let storage = (module.global_variables.iter())
+                .filter(|(_, variable)| matches!(variable.space, AddressSpace::Storage { .. }))
+                .filter(|(handle, _)| !own[*handle].is_empty());
+            let count = storage.count();
+            assert!(
+                count <= 8,
+                "{name}: {count} storage buffers in {}",
+                entry.name
+            );
+        }
+        for shared in ["View", "Instance", "Level"] {
+            let first = sources
+                .iter()
+                .find_map(|(_, source)| struct_of(source, shared));
+            let own = struct_of(source, shared);
+            assert!(
+                own.is_none() || own == first,
+                "{shared} of {name} is that of the others"
+            );
+        }
+    }
+    let folder = format!("{}/shaders", env!("CARGO_MANIFEST_DIR"));
+    let mut read = 0;
+    for file in std::fs::read_dir(folder).expect("the folder of shaders") {
+        let path = file.expect("a file").path();
+        if path
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("crowd_"))
+        {
+            let lines = std::fs::read_to_string(&path)
+                .expect("text")
+                .lines()
+                .count();
+            assert!(lines < 100, "{} has {lines} lines", path.display());
+            read += 1;
+        }
+    }
+    assert_eq!(read, 9, "every shader of a crowd");
+}
