@@ -488,6 +488,10 @@ pub(crate) struct BenchArgs {
     /// positions and normals, are timed in turn.
     #[arg(long, value_name = "OTHER", requires = "skin")]
     pub(crate) against: Option<PathBuf>,
+    /// Time this machine's graphics card, with the processor beside it; without SKIN, on bodies with 2, 4 and 8
+    /// influences, with a cost model. Needs dermis built with `--features gpu`.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) gpu: bool,
     #[command(flatten)]
     pub(crate) level: LevelArgs,
     #[command(flatten)]

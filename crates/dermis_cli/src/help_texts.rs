@@ -236,12 +236,15 @@ Examples:
   dermis bench skin.glb --against lbs.glb --threads 1
   dermis bench skin_lod.glb --level 2
   dermis bench skin.glb --json
+  dermis bench --gpu
 
 Times are the best of several runs. The memory traffic is compared with how fast this machine copies \
 memory, measured in the same run.
 
 For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning \
-that has as many influences on the other bones; --against compares with another skin of the mesh.";
+that has as many influences on the other bones; --against compares with another skin of the mesh.
+
+With --gpu, every vertex program is timed as a compute pass and in the vertex stage; see docs/performance/gpu.md.";
 
 /// Of `dermis completions`.
 pub(crate) const COMPLETIONS: &str = "\
@@ -308,5 +311,5 @@ Examples:
   dermis render hero.glb --clip Run --frames 'run_####.png'
 
 All pictures of one command are taken by one camera, which has every pose in view. Light is that of a studio: \
-colours, textures, normal maps, glow and holes are shown, metal, roughness and transparency are not. \
-See docs/guide/render.md.";
+colours, textures, normal maps, glow and transparency are shown, metal and roughness are not. See \
+docs/guide/render.md.";

@@ -5,6 +5,7 @@ pub(crate) mod bake_clips;
 pub(crate) mod bench;
 mod bench_against;
 mod bench_frame;
+mod bench_gpu;
 pub(crate) mod bounds;
 pub(crate) mod compare;
 mod compare_decompositions;
