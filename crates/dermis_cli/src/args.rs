@@ -9,6 +9,7 @@ use dermis_io::InputOptions;
 
 use crate::bake_args::BakeArgs;
 use crate::common_args::Common;
+use crate::crowd_args::CrowdArgs;
 use crate::decompose_args::DecomposeArgs;
 use crate::help_texts;
 use crate::input_args::{MatchArgs, UpArgs};
@@ -21,6 +22,7 @@ use crate::output_args::OutputArgs;
 use crate::output_file::StreamArgs;
 use crate::pose_args::{BoundsArgs, StatsArgs, TransformArgs};
 use crate::psd_args::PsdArgs;
+use crate::render_args::RenderArgs;
 use crate::subdivide_args::SubdivideArgs;
 use crate::talk::Talk;
 use crate::unwrap_args::UnwrapArgs;
@@ -107,6 +109,12 @@ pub(crate) enum Command {
     /// Carry the detail of a character to a coarser form of it: a normal map that is best over its poses, and its textures.
     #[command(after_help = help_texts::BAKE)]
     Bake(Box<BakeArgs>),
+    /// Draw a character with its materials: a picture, a sheet of poses, a turn, or the frames of a clip.
+    #[command(after_help = help_texts::RENDER)]
+    Render(Box<RenderArgs>),
+    /// Draw thousands of instances of a character, culled and with levels of detail, on a graphics card.
+    #[command(after_help = help_texts::CROWD)]
+    Crowd(Box<CrowdArgs>),
     /// Time the evaluation of a skin on this machine.
     #[command(after_help = help_texts::BENCH)]
     Bench(BenchArgs),
@@ -480,6 +488,10 @@ pub(crate) struct BenchArgs {
     /// positions and normals, are timed in turn.
     #[arg(long, value_name = "OTHER", requires = "skin")]
     pub(crate) against: Option<PathBuf>,
+    /// Time this machine's graphics card, with the processor beside it; without SKIN, on bodies with 2, 4 and 8
+    /// influences, with a cost model. Needs dermis built with `--features gpu`.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) gpu: bool,
     #[command(flatten)]
     pub(crate) level: LevelArgs,
     #[command(flatten)]

@@ -217,6 +217,18 @@ Examples:
 Each new point is moved by the bones of all points that it is made of, so there are more influences \
 per vertex than before: see docs/guide/subdivide.md.";
 
+/// Of `dermis crowd`.
+pub(crate) const CROWD: &str = "\
+Examples:
+  dermis lod hero.glb -o hero_lod.glb
+  dermis crowd hero_lod.glb -o crowd.png --report crowd.html
+  dermis crowd hero_lod.glb -o crowd.png --count 2000 --pixels 2 --clip Walk
+  dermis crowd hero_lod.glb -o full.png --level 0 --no-culling
+
+Needs a graphics card, and dermis built with `--features gpu`. Every instance plays a clip from a time of its own. \
+Those that no pixel can show are left out; the others are drawn with the coarsest level that is off by at most \
+--pixels, and their vertices move over from level to level.";
+
 /// Of `dermis bench`.
 pub(crate) const BENCH: &str = "\
 Examples:
@@ -224,12 +236,15 @@ Examples:
   dermis bench skin.glb --against lbs.glb --threads 1
   dermis bench skin_lod.glb --level 2
   dermis bench skin.glb --json
+  dermis bench --gpu
 
 Times are the best of several runs. The memory traffic is compared with how fast this machine copies \
 memory, measured in the same run.
 
 For a skin with proxy bones, whole frames are timed as well, and compared with linear blend skinning \
-that has as many influences on the other bones; --against compares with another skin of the mesh.";
+that has as many influences on the other bones; --against compares with another skin of the mesh.
+
+With --gpu, every vertex program is timed as a compute pass and in the vertex stage; see docs/performance/gpu.md.";
 
 /// Of `dermis completions`.
 pub(crate) const COMPLETIONS: &str = "\
@@ -284,3 +299,17 @@ Examples:
 The coarse form must have UVs that do not lie over each other: `dermis unwrap` makes some, and levels made with \
 `dermis lod` keep those of the full character. Normal maps are tangent-space maps as glTF has them (MikkTSpace), and the \
 file has the tangents that they were made for. See docs/guide/bake.md.";
+
+/// Of `dermis render`.
+pub(crate) const RENDER: &str = "\
+Examples:
+  dermis render hero.glb -o hero.png
+  dermis render hero.glb --clip Run --time 0.4 --size 1920x1080 -o hero.png
+  dermis render hero.glb --pose 'forearm.rz=90' --view front -o hero.png
+  dermis render hero.glb --clip Run --sheet -o run.png
+  dermis render hero.glb --turntable -o around.apng
+  dermis render hero.glb --clip Run --frames 'run_####.png'
+
+All pictures of one command are taken by one camera, which has every pose in view. Light is that of a studio: \
+colours, textures, normal maps, glow and transparency are shown, metal and roughness are not. See \
+docs/guide/render.md.";

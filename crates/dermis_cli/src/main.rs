@@ -7,6 +7,7 @@ mod args;
 mod bake_args;
 mod cmd;
 mod common_args;
+mod crowd_args;
 mod decompose_args;
 mod examples;
 mod help_texts;
@@ -27,6 +28,7 @@ mod overwrite;
 mod plan;
 mod pose_args;
 mod psd_args;
+mod render_args;
 mod report;
 mod resumed;
 mod subdivide_args;
@@ -102,6 +104,8 @@ fn main() -> ExitCode {
         Command::Subdivide(args) => cmd::subdivide::run(args, &talk),
         Command::Unwrap(args) => cmd::unwrap::run(args, &talk),
         Command::Bake(args) => cmd::bake::run(args, &talk),
+        Command::Render(args) => cmd::render::run(args, &talk),
+        Command::Crowd(args) => cmd::crowd::run(args, &talk),
         Command::Bench(args) => cmd::bench::run(args, &talk),
         Command::Completions(args) => cmd::shell::completions(args),
         Command::Man(args) => cmd::shell::man(args, &talk),

@@ -43,6 +43,8 @@ impl Command {
             Self::Lod(args) => args.print,
             Self::Unwrap(args) => args.print,
             Self::Bake(args) => args.print,
+            Self::Render(args) => args.print,
+            Self::Crowd(args) => args.print,
             Self::Bench(args) => args.print,
             // Named one by one, so that a new command is not forgotten here: its JSON would lack what it comes from.
             Self::Convert(_)

@@ -127,7 +127,7 @@ fn parse_vector(text: &str) -> Result<[f64; 3], String> {
         .map_err(|_| "expected three numbers, such as 0,0,1".to_owned())
 }
 
-fn parse_eye(text: &str) -> Result<[[f64; 3]; 2], String> {
+pub(crate) fn parse_eye(text: &str) -> Result<[[f64; 3]; 2], String> {
     let Some((eye, target)) = text.split_once(':') else {
         return Err("expected EYE:TARGET, such as 3,2,5:0,1,0".to_owned());
     };

@@ -26,6 +26,9 @@ const ELEVATION_RAD: f64 = 0.30;
 const ROUND_OBJECT: f64 = 1.15;
 /// Vertical opening of a framing camera, in radians (28°): long enough a lens not to distort a character.
 const FRAMING_FOV_Y_RAD: f32 = 0.49;
+/// The narrowest and the widest lens that a framing camera can have, in radians (0.1° and 170°): beyond these its place
+/// loses its digits.
+const FOV_Y_RANGE: [f32; 2] = [0.00175, 2.967];
 /// The nearest visible distance, as a fraction of the distance from eye to target.
 const NEAR_FRACTION: f64 = 1e-3;
 
@@ -110,8 +113,24 @@ impl Camera {
         up: Vec3,
         aspect: f32,
     ) -> Self {
+        Self::framing_perspective(points, direction, up, aspect, FRAMING_FOV_Y_RAD)
+    }
+
+    /// As [`Camera::framing`], with a lens of your choice: the angle from the bottom to the top of the picture, in radians,
+    /// which is 0.49 (28°) there. Angles that no camera has are moved to the nearest that one can have.
+    pub fn framing_perspective(
+        points: impl IntoIterator<Item = Vec3>,
+        direction: Vec3,
+        up: Vec3,
+        aspect: f32,
+        fov_y_rad: f32,
+    ) -> Self {
+        let fov_y_rad = match fov_y_rad.is_nan() {
+            true => FRAMING_FOV_Y_RAD,
+            false => fov_y_rad.clamp(FOV_Y_RANGE[0], FOV_Y_RANGE[1]),
+        };
         let basis = Basis::new(direction, up);
-        let tan_y = f64::from(FRAMING_FOV_Y_RAD / 2.0).tan();
+        let tan_y = f64::from(fov_y_rad / 2.0).tan();
         let tan = [
             tan_y * sane_aspect(aspect) * (1.0 - 2.0 * MARGIN),
             tan_y * (1.0 - 2.0 * MARGIN),
@@ -150,9 +169,7 @@ impl Camera {
             eye: eye.as_vec3(),
             target: middle.as_vec3(),
             up: basis.up.as_vec3(),
-            projection: Projection::Perspective {
-                fov_y_rad: FRAMING_FOV_Y_RAD,
-            },
+            projection: Projection::Perspective { fov_y_rad },
         }
     }
 
@@ -426,6 +443,13 @@ mod tests {
                     Vec3::Y,
                     aspect,
                 ),
+                Camera::framing_perspective(
+                    points.iter().copied(),
+                    Vec3::new(1.0, -0.4, -2.0),
+                    Vec3::Y,
+                    aspect,
+                    1.1,
+                ),
             ] {
                 let pixels = pixels(&camera, width, height, &points);
                 let size = [f64::from(width), f64::from(height)];
@@ -516,6 +540,11 @@ mod tests {
             ] {
                 let camera = Camera::framing(points.iter().copied(), direction, up, 1.0);
                 assert!(camera.projector(10, 10).is_ok(), "{camera:?}");
+                for lens in [f32::NAN, -1.0, 0.0, 1e-9, 4.0, f32::INFINITY] {
+                    let points = points.iter().copied();
+                    let camera = Camera::framing_perspective(points, direction, up, 1.0, lens);
+                    assert!(camera.projector(10, 10).is_ok(), "{lens}: {camera:?}");
+                }
                 let camera =
                     Camera::framing_orthographic(points.iter().copied(), direction, up, f32::NAN);
                 assert!(camera.projector(10, 10).is_ok(), "{camera:?}");

@@ -40,8 +40,8 @@ pub(crate) fn srgb_from_linear(value: f32) -> f32 {
     }
 }
 
-/// Three channels, sRGB to linear.
-pub(crate) fn linear_from_srgb3(color: [f32; 3]) -> Vec3 {
+/// Three channels, sRGB to linear light; values outside 0..1 are clamped.
+pub fn linear_from_srgb3(color: [f32; 3]) -> Vec3 {
     Vec3::from_array(color.map(linear_from_srgb))
 }
 

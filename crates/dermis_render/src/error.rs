@@ -31,7 +31,7 @@ pub enum RenderError {
     LengthMismatch {
         /// Index of the surface in its scene.
         surface: usize,
-        /// Which list: "normals", "heat values", "vertex colours", "texture coordinates" or "tints".
+        /// Which list, such as "normals", "heat values" or "texture coordinates".
         what: &'static str,
         /// Number of positions.
         expected: usize,

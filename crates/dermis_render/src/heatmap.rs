@@ -43,8 +43,8 @@ const COLORS: [[f32; 3]; 25] = [
     [0.3151, 0.0712, 0.4848],
     [0.2640, 0.0601, 0.4609],
 ];
-/// "No data", as sRGB: a grey that is not on the map.
-pub(crate) const NO_DATA: [f32; 3] = [0.55, 0.57, 0.60];
+/// "No data", as sRGB: a grey that is not on the map of [`HeatScale`].
+pub const NO_DATA: [f32; 3] = [0.55, 0.57, 0.60];
 
 /// Entries of [`LINEAR`]: finer than the 8 bits of a pixel can show.
 const LINEAR_STEPS: usize = 2048;
@@ -146,6 +146,12 @@ impl HeatScale {
     /// The colour of a number, as sRGB fractions; grey when it is not finite.
     pub fn color(&self, value: f32) -> [f32; 3] {
         self.fraction(value).map_or(NO_DATA, color_at)
+    }
+
+    /// The colours of the map in linear light, from pale to dark at equal steps of the number; a number has the colour of
+    /// the nearest step.
+    pub fn linear_colors() -> &'static [Vec3] {
+        &LINEAR
     }
 
     /// The colour of a number as linear light, from a table.

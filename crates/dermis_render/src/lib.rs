@@ -8,13 +8,14 @@
 //!
 //! 1. Put meshes into a [`Scene`]: each [`Surface`] is positions, normals, triangles and a [`Paint`], which
 //!    is one colour, a colour per vertex or triangle, a number per vertex shown as a heat map, a chequerboard
-//!    that shows how texture coordinates stretch, or a texture ([`TexturePicture`]). [`smooth_normals`] helps
-//!    out when a mesh has none.
+//!    that shows how texture coordinates stretch, a texture ([`TexturePicture`]), or all that a file says of
+//!    it ([`Material`]). [`smooth_normals`] helps out when a mesh has none, and
+//!    [`SurfaceFollower`] takes those of a rest shape along to another.
 //! 2. Choose a [`Camera`]. [`Camera::three_quarter`] finds a good one for several meshes at once, so that
 //!    pictures side by side can be compared; [`Camera::framing`] fits a direction of your own.
 //! 3. [`render`] makes an [`Image`]: smooth edges, clay shading, a soft background, and, if you ask for a
 //!    [`Ground`], a contact shadow. A renderer of your own gets the same look from [`Lights`],
-//!    [`Camera::clip_from_world`] and [`compose`].
+//!    [`Camera::clip_from_world`], [`SAMPLE_PLACES`] and [`compose`].
 //! 4. [`sheet()`] sets pictures side by side with captions, [`HeatScale::legend`] explains the colours, and
 //!    [`Image::to_png`] gives the bytes of a file; [`animated_png`] those of a file that moves.
 //! 5. [`Chart`] draws curves as SVG text for an HTML report, [`CurvePlot`] as a picture to stand beside
@@ -73,9 +74,11 @@ mod camera;
 mod color;
 mod curves;
 mod error;
+mod follow;
 mod heatmap;
 mod image;
 mod lights;
+mod material;
 mod median_cut;
 mod palette;
 mod plot;
@@ -92,20 +95,23 @@ pub use glam;
 pub use animation::animated_png;
 pub use atlas::{AtlasFill, AtlasPicture, atlas_picture, chart_tint};
 pub use camera::{Camera, Projection, UpAxis, three_quarter_direction};
+pub use color::linear_from_srgb3;
 pub use curves::{Curve, CurvePlot};
 pub use error::RenderError;
-pub use heatmap::{HeatScale, LegendSide};
+pub use follow::{FollowedShape, SurfaceFollower};
+pub use heatmap::{HeatScale, LegendSide, NO_DATA};
 pub use image::Image;
 pub use lights::Lights;
+pub use material::{Glow, Material, NormalMap, Sides};
 pub use palette::dark_chart_style;
 pub use plot::{
     Axis, AxisScale, Band, Chart, Draw, Histogram, HistogramDraw, HistogramSeries, Marker, Point,
     Series, bin_edges, histogram, shares_in_bins,
 };
-pub use raster::{MAX_SIDE, compose, rasterize, render};
+pub use raster::{MAX_SIDE, SAMPLE_PLACES, compose, rasterize, render};
 pub use scene::{
     Background, CHEQUER, CLAY, Ground, Paint, Scene, Shading, Surface, Wireframe, smooth_normals,
 };
 pub use sheet::{Panel, SheetStyle, hstack, sheet};
 pub use text::{Align, TextStyle, draw_text, text_width};
-pub use texture::TexturePicture;
+pub use texture::{TexturePicture, Wrap};

@@ -20,7 +20,9 @@
 //! Tiles, triangles within a tile and samples within a pixel are visited in a fixed order and nothing is
 //! summed across threads: the bytes are the same on any number of threads.
 //!
-//! Not here: transparency, cast shadows between surfaces (only the ground catches one).
+//! Holes of a material are looked up for every sample while triangles go in, so that what is behind shows through them.
+//!
+//! Not here: transparency other than holes, cast shadows between surfaces (only the ground catches one).
 
 mod compose;
 mod ground;
@@ -40,6 +42,7 @@ use shade::Shader;
 use tile::{TILE, Tile};
 
 pub use compose::compose;
+pub use tile::SAMPLE_PLACES;
 
 /// Longest side of a picture, in pixels: the most that 32-bit edge functions at 1/256 pixel can hold.
 pub const MAX_SIDE: u32 = 8192;
@@ -103,7 +106,8 @@ pub fn rasterize(
             for tile_column in 0..bins.columns {
                 tile.clear(tile_column, tile_row);
                 for &index in bins.triangles_of(tile_column, tile_row) {
-                    tile.draw(&triangles[index as usize]);
+                    let triangle = &triangles[index as usize];
+                    tile.draw(triangle, shader.holes(triangle.id).as_ref());
                 }
                 tile.resolve(&shader, width as usize, rows);
             }
@@ -121,6 +125,8 @@ fn check_size(width: u32, height: u32) -> Result<(), RenderError> {
     Ok(())
 }
 
+#[cfg(test)]
+mod material_tests;
 #[cfg(test)]
 mod paint_tests;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use glam::{Vec2, Vec3};
 use crate::camera::UpAxis;
 use crate::error::RenderError;
 use crate::heatmap::HeatScale;
+use crate::material::Material;
 use crate::texture::TexturePicture;
 
 /// The warm light grey of modelling clay, as sRGB.
@@ -54,7 +55,7 @@ pub enum Shading {
     Unlit,
 }
 
-/// How a surface is coloured; all colours are sRGB fractions from 0 to 1.
+/// How a surface is coloured; all colours but those of a material are sRGB fractions from 0 to 1.
 #[derive(Debug, Clone)]
 pub enum Paint<'a> {
     /// One colour all over, such as [`CLAY`].
@@ -94,6 +95,8 @@ pub enum Paint<'a> {
         /// The picture; it repeats outside 0 to 1.
         picture: &'a TexturePicture,
     },
+    /// What a file says of a surface: colours, pictures, bumps.
+    Material(Material<'a>),
 }
 
 impl Default for Paint<'_> {
@@ -157,6 +160,17 @@ impl Default for Ground {
     }
 }
 
+impl Scene<'_> {
+    /// Checks that the lists of all surfaces have the right lengths and that corners exist, as [`crate::render`] does.
+    ///
+    /// # Errors
+    /// [`RenderError::LengthMismatch`], [`RenderError::TriangleLengthMismatch`] and [`RenderError::IndexOutOfRange`].
+    pub fn check(&self) -> Result<(), RenderError> {
+        let mut surfaces = self.surfaces.iter().enumerate();
+        surfaces.try_for_each(|(index, surface)| surface.check(index))
+    }
+}
+
 impl<'a> Surface<'a> {
     /// A clay-coloured surface without lines.
     pub fn new(positions: &'a [Vec3], normals: &'a [Vec3], triangles: &'a [[u32; 3]]) -> Self {
@@ -213,6 +227,11 @@ impl<'a> Surface<'a> {
                 }
             }
             Paint::Texture { uvs, .. } => same_length("texture coordinates", uvs.len())?,
+            Paint::Material(material) => {
+                for (what, length) in material.lists() {
+                    same_length(what, length)?;
+                }
+            }
         }
         for (triangle, corners) in self.triangles.iter().enumerate() {
             if let Some(&vertex) = corners.iter().find(|&&vertex| vertex as usize >= expected) {

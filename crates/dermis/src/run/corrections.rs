@@ -23,9 +23,9 @@ pub(super) struct PackedCorrections {
     words: usize,
     /// Sizes of the steps of whole numbers, one per correction and block; empty at full precision.
     steps: Vec<f32>,
-    planes: CorrectionPlanes,
+    pub(super) planes: CorrectionPlanes,
     /// True when influences have four numbers: the weight component of some displacement is not 0.
-    weighted: bool,
+    pub(super) weighted: bool,
     largest_step: f64,
 }
 
@@ -46,7 +46,7 @@ struct Start {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum CorrectionPlanes {
+pub(super) enum CorrectionPlanes {
     Full(Vec<Plane>),
     /// Signed, so that a vertex that does not move stays where it is, to the bit.
     Bits16(Vec<[i16; BLOCK]>),
@@ -311,10 +311,10 @@ impl<'a> FrameCoefficients<'a> {
 /// The corrections that move one block.
 #[derive(Clone, Copy)]
 pub(super) struct BlockCorrections<'a> {
-    touched: &'a [u64],
-    steps: &'a [f32],
+    pub(super) touched: &'a [u64],
+    pub(super) steps: &'a [f32],
     planes: &'a CorrectionPlanes,
-    first_plane: usize,
+    pub(super) first_plane: usize,
     weighted: bool,
     frame: &'a FrameCoefficients<'a>,
 }

@@ -90,7 +90,7 @@
 //!
 //! Normals ignore corrections (bulges keep the normals of the shape they grew from):
 //! [`FaceNormals`] follow them. Normals from tangents are for linear programs only. Scale is lost in dual
-//! quaternions. There is no GPU code here.
+//! quaternions. There is no GPU code here: the crate `dermis_gpu` takes packed skins to graphics cards.
 
 mod blocks;
 mod chain;
@@ -131,13 +131,13 @@ pub use options::{
     Stores,
 };
 pub use pack::PackedSkin;
-pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane};
+pub use plane::{BLOCK, BlockXyz, PaletteEntry, Plane, QuantizedPlane};
 pub use player::{Player, PlayerOptions};
 pub use pose_buffer::PoseBuffer;
 pub use pose_program::PackedPoseProgram;
 pub use proxies::PackedProxies;
 pub use sampler::ClipSampler;
-pub use streams::PackedBlock;
+pub use streams::{BlockCorrection, CorrectionNumbers, PackedBlock, PackedProgram};
 pub use timeline::loop_time;
 
 /// Errors of packing and evaluating.

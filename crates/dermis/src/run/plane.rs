@@ -26,10 +26,13 @@ pub type BlockXyz = [Plane; 3];
 /// number has within its block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
-pub(super) struct QuantizedPlane {
-    pub(super) values: [u16; BLOCK],
-    pub(super) base: f32,
-    pub(super) step: f32,
+pub struct QuantizedPlane {
+    /// Whole numbers of steps.
+    pub values: [u16; BLOCK],
+    /// The least of the sixteen.
+    pub base: f32,
+    /// The distance between neighbouring values.
+    pub step: f32,
 }
 
 impl QuantizedPlane {

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::bench_against::{self, Against};
 use super::bench_frame::{self, WholeFrame};
+use super::bench_gpu;
 use super::skin_of;
 use crate::Outcome;
 use crate::args::BenchArgs;
@@ -75,6 +76,9 @@ struct Case {
 }
 
 pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
+    if args.gpu {
+        return bench_gpu::run(args, talk);
+    }
     let Some(path) = &args.skin else {
         bail!("which skin? `dermis bench` times that of a file, such as skin.glb");
     };
@@ -140,7 +144,7 @@ pub(crate) fn run(args: &BenchArgs, talk: &Talk) -> anyhow::Result<Outcome> {
 }
 
 /// A file's skin, in the middle of its first clip.
-fn read_subject(path: &Path, level: LevelArgs, talk: &Talk) -> anyhow::Result<Subject> {
+pub(super) fn read_subject(path: &Path, level: LevelArgs, talk: &Talk) -> anyhow::Result<Subject> {
     let document = level.taken_from(dermis_io::read(path)?)?;
     talk.remark_notes(&document);
     let skin = skin_of(&document)?.clone();
@@ -201,7 +205,7 @@ fn cases(mesh: &TriMesh, skin: &Skin) -> anyhow::Result<Vec<Case>> {
 }
 
 /// Twelve equal weights per influence: the same deformation, at the cost of the general program.
-fn same_weights(ssd: &SsdProgram) -> MultiWeightProgram {
+pub(super) fn same_weights(ssd: &SsdProgram) -> MultiWeightProgram {
     let influences = ssd
         .weights
         .iter()

@@ -8,6 +8,8 @@ mod atlas_pictures;
 mod atlas_stretch;
 mod charts;
 mod comparison;
+#[cfg(feature = "gpu")]
+mod crowd;
 mod csv;
 mod damage;
 mod decomposition;
@@ -36,6 +38,8 @@ use provenance::Provenance;
 pub(crate) use atlas::atlas_report;
 pub(crate) use atlas_pictures::{atlas_figures, atlas_sheet};
 pub(crate) use comparison::{comparison_figures, comparison_report, report_of_rows, row_data};
+#[cfg(feature = "gpu")]
+pub(crate) use crowd::{crowd_figures, crowd_report};
 pub(crate) use decomposition::{decomposition_figures, decomposition_report};
 pub(crate) use decompositions::{decompositions_figures, decompositions_report};
 pub(crate) use fit::{fit_figures, fit_report, method_data};

@@ -18,7 +18,7 @@ const LENGTH: f64 = 2.0;
 
 /// An open tube of two bones that bends by up to 46°, with bumps of 4% of its radius, UVs around and along, and a texture of
 /// four stripes.
-fn bumpy_tube() -> Document {
+pub(crate) fn bumpy_tube() -> Document {
     let made = tube(&TubeOptions {
         ring_count: 120,
         segment_count: 80,

@@ -138,3 +138,97 @@ fn whole_frames_are_compared_with_those_of_another_fit() {
     let run = scratch.dermis("bench --against ssd.glb");
     assert_eq!(run.code, 2, "{run:#?}");
 }
+
+/// Runs `bench --gpu`; `None`, with a printed message, where there is no graphics card.
+#[cfg(feature = "gpu")]
+fn on_a_card(scratch: &Scratch, command: &str) -> Option<serde_json::Value> {
+    let run = scratch.dermis(command);
+    if run.code == 2 && run.stderr.contains("no graphics card was found") {
+        assert!(
+            std::env::var_os("DERMIS_REQUIRE_GPU").is_none(),
+            "DERMIS_REQUIRE_GPU is set: {run:#?}"
+        );
+        eprintln!("skipped: {}", run.stderr);
+        return None;
+    }
+    Some(run.done().json())
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_skin_is_timed_on_a_graphics_card_with_the_processor_beside_it() {
+    let scratch = Scratch::new();
+    scratch.write("tube.glb", &tube_document(&SMALL_TUBE));
+    let Some(report) = on_a_card(&scratch, "bench tube.glb --gpu --json --quiet") else {
+        return;
+    };
+    let rows = report["rows"].as_array().expect("a list of rows");
+    for (k, row) in rows.iter().enumerate() {
+        assert!(
+            number(&report, &format!("/rows/{k}/computeNsPerVertex")) > 0.0,
+            "{row}"
+        );
+        if row["normals"] != "faces" {
+            let others = ["vertexStageNsPerVertex", "cpuNsPerVertex"];
+            for key in others.map(|key| format!("/rows/{k}/{key}")) {
+                assert!(number(&report, &key) > 0.0, "{key} of {row}");
+            }
+        }
+    }
+    let passes = report["passes"].as_array().expect("a list of frames");
+    let counts: Vec<_> = passes
+        .iter()
+        .filter_map(|row| row["passes"].as_u64())
+        .collect();
+    assert_eq!(counts, [1, 2, 4], "frames of so many passes");
+    assert!(
+        report.get("costModels").is_none(),
+        "one skin tells no terms apart"
+    );
+    assert!(
+        report["adapter"]
+            .as_str()
+            .is_some_and(|name| !name.is_empty()),
+        "{report}"
+    );
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+#[ignore = "slow: half a minute of measurements"]
+fn cost_models_are_fitted_on_bodies_of_many_sizes() {
+    let Some(report) = on_a_card(&Scratch::new(), "bench --gpu --json --quiet") else {
+        return;
+    };
+    let rows = report["rows"].as_array().expect("a list of rows");
+    for program in ["linear", "linear blend", "multi-weight", "dual quaternion"] {
+        let of = rows.iter().filter(|row| row["program"] == program);
+        let mut influences: Vec<_> = of.filter_map(|row| row["influences"].as_f64()).collect();
+        influences.dedup();
+        influences.sort_by(f64::total_cmp);
+        influences.dedup();
+        assert_eq!(influences, [2.0, 4.0, 8.0], "{program}");
+    }
+    for k in 0..2 {
+        let r_squared = number(&report, &format!("/costModels/{k}/rSquared"));
+        assert!((0.0..=1.0).contains(&r_squared), "a share: {r_squared}");
+        let frames = number(&report, &format!("/costModels/{k}/frames"));
+        assert_eq!(
+            frames, 36.0,
+            "two sizes, three influences, two skeletons, three crowds"
+        );
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn a_build_without_graphics_cards_says_how_to_get_one_that_has_them() {
+    let run = Scratch::new().dermis("bench --gpu");
+    assert_eq!(run.code, 2, "{run:#?}");
+    assert_eq!(
+        run.stderr,
+        "error: --gpu: this dermis was built without graphics cards: build it with `cargo build --release --features \
+         gpu`, or leave --gpu out to time the processor\n",
+        "{run:#?}"
+    );
+}

@@ -125,6 +125,11 @@ fn the_guide_to_sculpting_does_what_it_says() {
 }
 
 #[test]
+fn the_guide_to_pictures_does_what_it_says() {
+    run_page("render.md");
+}
+
+#[test]
 fn numbers_are_left_out_of_comparisons_and_words_are_not() {
     assert_eq!(
         without_numbers("bend40: 2921 vertices,  farthest 5.65e-2 (2.3%)"),

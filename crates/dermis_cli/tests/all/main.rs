@@ -35,6 +35,7 @@ mod pages_to_decide_by;
 mod proxy_bones;
 mod psd_check;
 mod psd_edits;
+mod render_a_character;
 mod results_to_work_with;
 mod rig_from_meshes_alone;
 mod same_on_any_threads;

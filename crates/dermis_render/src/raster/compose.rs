@@ -59,9 +59,7 @@ pub fn compose(
             actual: surfaces.len(),
         });
     }
-    for (index, surface) in scene.surfaces.iter().enumerate() {
-        surface.check(index)?;
-    }
+    scene.check()?;
     let backdrop = Backdrop {
         projector: camera.projector(width, height)?,
         background: scene.background,

@@ -7,6 +7,7 @@ use super::tile::TILE;
 use crate::color::linear_from_srgb3;
 use crate::error::RenderError;
 use crate::heatmap::HeatScale;
+use crate::material::{Material, Sides};
 use crate::projector::{Projected, Projector};
 use crate::scene::{Paint, Scene, Surface};
 use crate::texture::TexturePicture;
@@ -28,6 +29,8 @@ pub(super) struct Mesh<'a> {
     pub(super) line_color: Vec3,
     /// Number of this surface's first triangle among those of the whole scene.
     pub(super) first_id: u32,
+    /// Whether its triangles are seen from outside alone.
+    outer_only: bool,
 }
 
 /// A paint with its colours in linear light.
@@ -43,6 +46,10 @@ pub(super) enum LinearPaint<'a> {
         tints: Vec<Vec3>,
     },
     Texture(&'a [Vec2], &'a TexturePicture),
+    Material {
+        material: &'a Material<'a>,
+        vertex_colors: Vec<Vec3>,
+    },
 }
 
 impl<'a> LinearPaint<'a> {
@@ -68,6 +75,12 @@ impl<'a> LinearPaint<'a> {
                 tints: linear(tints),
             },
             Paint::Texture { uvs, picture } => Self::Texture(uvs, picture),
+            Paint::Material(material) => Self::Material {
+                material,
+                vertex_colors: (material.vertex_colors.iter())
+                    .map(|&color| color.into())
+                    .collect(),
+            },
         }
     }
 }
@@ -140,6 +153,7 @@ pub(super) fn prepare<'a>(
             paint: LinearPaint::new(&surface.paint),
             line_color,
             first_id,
+            outer_only: matches!(&surface.paint, Paint::Material(m) if m.sides == Sides::Outer),
         });
         first_id += surface.triangles.len() as u32;
     }
@@ -165,7 +179,7 @@ pub(super) fn set_up_triangles(
             .flat_map_iter(|(index, corners)| {
                 let id = mesh.first_id + index as u32;
                 let corners = corners.map(|vertex| mesh.vertices[vertex as usize]);
-                set_up_triangle(id, corners, projector, size)
+                set_up_triangle(id, corners, projector, size, mesh.outer_only)
             })
             .collect();
         all.extend(pieces);
@@ -179,6 +193,7 @@ fn set_up_triangle(
     corners: [Projected; 3],
     projector: &Projector,
     size: [f64; 2],
+    outer_only: bool,
 ) -> impl Iterator<Item = GridTriangle> {
     let (polygon, plane) = visible_polygon(corners, projector, size).unwrap_or((
         Polygon {
@@ -197,6 +212,7 @@ fn set_up_triangle(
                 polygon.corners[i + 2],
             ],
             plane,
+            outer_only,
         )
     })
 }
@@ -280,13 +296,19 @@ fn clip(polygon: Polygon, inside: impl Fn(&Projected) -> f64) -> Polygon {
     kept
 }
 
-/// Puts a triangle on the grid; `None` when it has no area there.
-fn snap(id: u32, corners: [Projected; 3], depth_plane: DVec3) -> Option<GridTriangle> {
+/// Puts a triangle on the grid; `None` when it has no area there, or is seen from inside and should not be.
+fn snap(
+    id: u32,
+    corners: [Projected; 3],
+    depth_plane: DVec3,
+    outer_only: bool,
+) -> Option<GridTriangle> {
     let subpixels = f64::from(SUBPIXELS);
     let mut grid = corners.map(|c| [c.x, c.y].map(|v| (v / c.w * subpixels).round() as i32));
     let [a, b, c] = grid.map(|corner| corner.map(i64::from));
     let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-    if area == 0 {
+    // Anticlockwise from outside, with y up, is a negative area with y down.
+    if area == 0 || (outer_only && area > 0) {
         return None;
     }
     if area < 0 {

@@ -1,20 +1,52 @@
 //! The colour of a point on a surface.
 
-use glam::{DVec3, Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3, Vec4};
 
 use super::pattern::{Footprint, chequer_share};
 use super::setup::{LinearPaint, Mesh};
+use super::tile::SAMPLES;
 use crate::color::linear_from_srgb3;
 use crate::heatmap::NO_DATA;
 use crate::lights::Lights;
+use crate::material::{Material, NormalMap, Sides};
 use crate::projector::Projector;
 use crate::scene::{Shading, Wireframe};
+use crate::texture::TexturePicture;
 
 /// Everything needed to colour fragments.
 pub(super) struct Shader<'a> {
     meshes: &'a [Mesh<'a>],
     projector: &'a Projector,
     lights: Lights,
+    /// Whether some surface may have holes.
+    has_holes: bool,
+}
+
+/// Where a triangle of a surface with holes is not drawn.
+pub(super) struct Holes<'a> {
+    material: &'a Material<'a>,
+    corners: [usize; 3],
+    triangle: usize,
+    lines: [DVec3; 3],
+}
+
+impl Holes<'_> {
+    /// Whether there is a hole at a pixel position; each of a pixel's samples answers for its own part.
+    pub(super) fn is_open(&self, x: f64, y: f64) -> bool {
+        let spot = Spot {
+            triangle: self.triangle,
+            corners: self.corners,
+            weights: barycentric(&self.lines, x, y),
+            lines: self.lines,
+            at: [x, y],
+            share: 1.0 / SAMPLES as f32,
+        };
+        let texel = (self.material.picture)
+            .and_then(|picture| spot.texel(self.material.uvs, picture))
+            .map_or(1.0, |texel| texel.w);
+        let opacity = self.material.color[3] * texel;
+        self.material.cutoff.is_some_and(|cutoff| opacity < cutoff)
+    }
 }
 
 impl<'a> Shader<'a> {
@@ -23,6 +55,9 @@ impl<'a> Shader<'a> {
             meshes,
             projector,
             lights: Lights::new(&projector.basis),
+            has_holes: meshes.iter().any(|mesh| {
+                matches!(&mesh.paint, LinearPaint::Material { material, .. } if material.has_holes())
+            }),
         }
     }
 
@@ -43,14 +78,38 @@ impl<'a> Shader<'a> {
             share,
         };
         let mut color = spot.color(&mesh.paint);
+        let mut glow = spot.glow(&mesh.paint);
         if let Some(wireframe) = &surface.wireframe {
             let coverage = line_coverage(wireframe, &spot.lines, x, y);
             color = color.lerp(mesh.line_color, coverage);
+            glow *= 1.0 - coverage;
         }
         match surface.shading {
             Shading::Unlit => color,
-            Shading::Clay => self.light(mesh, &spot, color),
+            Shading::Clay => self.light(mesh, &spot, color) + glow,
         }
+    }
+
+    /// The holes of a triangle; `None` where it has none.
+    pub(super) fn holes(&self, id: u32) -> Option<Holes<'_>> {
+        if !self.has_holes {
+            return None;
+        }
+        let mesh = &self.meshes[self.meshes.partition_point(|mesh| mesh.first_id <= id) - 1];
+        let LinearPaint::Material { material, .. } = &mesh.paint else {
+            return None;
+        };
+        if !material.has_holes() {
+            return None;
+        }
+        let triangle = (id - mesh.first_id) as usize;
+        let corners = mesh.surface.triangles[triangle].map(|vertex| vertex as usize);
+        Some(Holes {
+            material,
+            corners,
+            triangle,
+            lines: edge_lines(corners.map(|vertex| mesh.vertices[vertex].xyw())),
+        })
     }
 
     /// Light that a surface of a linear colour sends to the viewer from one spot.
@@ -83,10 +142,23 @@ impl<'a> Shader<'a> {
             facet
         };
         let inside = normal.dot(seen) < 0.0;
+        if let LinearPaint::Material { material, .. } = &mesh.paint
+            && let Some(map) = &material.normal_map
+        {
+            let smooth = match surface.normals.is_empty() {
+                true => facet,
+                false => spot.blend(surface.normals),
+            };
+            normal = spot.bent(smooth, map).unwrap_or(normal);
+        }
         let light = self
             .lights
             .reflect(color, even, if inside { -normal } else { normal }, viewer);
-        if inside {
+        let is_dark = match &mesh.paint {
+            LinearPaint::Material { material, .. } => material.sides == Sides::DarkInside,
+            _ => true,
+        };
+        if inside && is_dark {
             light * self.lights.backface
         } else {
             light
@@ -145,14 +217,65 @@ impl Spot {
                     false => color * self.blend(tints),
                 }
             }
-            LinearPaint::Texture(uvs, picture) => match self.footprint(uvs) {
-                Some(footprint) => {
-                    let steps = footprint.steps.map(|step| step * footprint.side);
-                    picture.linear_color(footprint.uv, steps)
-                }
+            LinearPaint::Texture(uvs, picture) => match self.texel(uvs, picture) {
+                Some(texel) => texel.truncate(),
                 None => linear_from_srgb3(NO_DATA),
             },
+            LinearPaint::Material {
+                material,
+                vertex_colors,
+            } => {
+                let [r, g, b, _] = material.color;
+                let mut color = Vec3::new(r, g, b);
+                if let Some(picture) = material.picture {
+                    match self.texel(material.uvs, picture) {
+                        Some(texel) => color *= texel.truncate(),
+                        None => return linear_from_srgb3(NO_DATA),
+                    }
+                }
+                if !vertex_colors.is_empty() {
+                    color *= self.blend(vertex_colors);
+                }
+                color
+            }
         }
+    }
+
+    /// Light that a paint sends out of itself.
+    fn glow(&self, paint: &LinearPaint<'_>) -> Vec3 {
+        let LinearPaint::Material { material, .. } = paint else {
+            return Vec3::ZERO;
+        };
+        let Some(glow) = &material.glow else {
+            return Vec3::ZERO;
+        };
+        let texel = glow
+            .picture
+            .and_then(|picture| self.texel(glow.uvs, picture));
+        Vec3::from_array(glow.color) * texel.map_or(Vec3::ONE, |texel| texel.truncate())
+    }
+
+    /// The normal that a map makes of a vertex normal, interpolated as it is; `None` where it has none.
+    fn bent(&self, normal: Vec3, map: &NormalMap<'_>) -> Option<Vec3> {
+        let texel = self.texel(map.uvs, map.picture)?.truncate() * 2.0 - 1.0;
+        let [a, b, c] = self.corners.map(|vertex| map.tangents[vertex]);
+        let tangent = a * self.weights.x + b * self.weights.y + c * self.weights.z;
+        let along = tangent.truncate();
+        if along.length_squared() < 1e-12 {
+            return None;
+        }
+        // All corners of a triangle have one sign.
+        let across = normal.cross(along) * tangent.w.signum();
+        let bent =
+            along * (texel.x * map.scale) + across * (texel.y * map.scale) + normal * texel.z;
+        bent.try_normalize()
+    }
+
+    /// What a texture has here; `None` when a coordinate is not finite.
+    fn texel(&self, uvs: &[Vec2], picture: &TexturePicture) -> Option<Vec4> {
+        let footprint = self.footprint(uvs)?;
+        let steps = footprint.steps.map(|step| step * footprint.side);
+        Some(picture.sample(footprint.uv, steps))
     }
 
     /// The part of the texture below this triangle's part of the pixel; `None` when a coordinate is not finite.

@@ -9,7 +9,7 @@
 use glam::{DVec3, Vec3};
 
 use super::setup::{GridTriangle, SUBPIXELS};
-use super::shade::Shader;
+use super::shade::{Holes, Shader};
 
 /// Side of a tile, in pixels.
 pub(super) const TILE: usize = 16;
@@ -33,6 +33,22 @@ const OFFSETS: [[i32; 2]; SAMPLES] = {
         i += 1;
     }
     offsets
+};
+
+/// Where the samples of a pixel are, as shares of it to the right and down from its top left corner: one in each of 16
+/// columns, and one in each of 16 rows.
+///
+/// A renderer that takes the same ones has the same edges.
+pub const SAMPLE_PLACES: [[f32; 2]; SAMPLES] = {
+    let mut places = [[0.0; 2]; SAMPLES];
+    let mut i = 0;
+    while i < SAMPLES {
+        let [x, y] = OFFSETS[i];
+        let size = SUBPIXELS as f32;
+        places[i] = [x as f32 / size + 0.5, y as f32 / size + 0.5];
+        i += 1;
+    }
+    places
 };
 
 /// The samples of one tile.
@@ -96,7 +112,9 @@ impl Tile {
     }
 
     /// Draws a triangle at every sample where it is nearer than the one there; at equal depth the earlier one stays.
-    pub(super) fn draw(&mut self, triangle: &GridTriangle) {
+    ///
+    /// Samples in `holes` of the triangle are left as they are.
+    pub(super) fn draw(&mut self, triangle: &GridTriangle, holes: Option<&Holes<'_>>) {
         let [x0, x1] = self.pixel_range(triangle, 0);
         let [y0, y1] = self.pixel_range(triangle, 1);
         let center = |pixel: i32| i64::from(pixel * SUBPIXELS + SUBPIXELS / 2);
@@ -122,7 +140,10 @@ impl Tile {
                     let at_center =
                         plane.dot(DVec3::new(f64::from(x) + 0.5, f64::from(y) + 0.5, 1.0)) as f32;
                     let i = (y - self.origin[1]) as usize * TILE + (x - self.origin[0]) as usize;
-                    let sides = inside_signs(values, &offsets);
+                    let mut sides = inside_signs(values, &offsets);
+                    if let Some(holes) = holes {
+                        leave_out(&mut sides, holes, x, y);
+                    }
                     enter_samples(
                         &mut self.depths[i],
                         &mut self.ids[i],
@@ -182,6 +203,18 @@ fn inside_signs(centers: [i64; 3], offsets: &[[i32; SAMPLES]; 3]) -> [i32; SAMPL
             | e2.wrapping_add(offsets[2][s]);
     }
     signs
+}
+
+/// Takes the samples of one pixel that are in holes out of those inside a triangle.
+fn leave_out(sides: &mut [i32; SAMPLES], holes: &Holes<'_>, x: i32, y: i32) {
+    for (side, offset) in sides.iter_mut().zip(OFFSETS) {
+        let place = |pixel: i32, offset: i32| {
+            f64::from(pixel) + 0.5 + f64::from(offset) / f64::from(SUBPIXELS)
+        };
+        if *side >= 0 && holes.is_open(place(x, offset[0]), place(y, offset[1])) {
+            *side = -1;
+        }
+    }
 }
 
 /// Puts a triangle into the samples of one pixel that are inside it and have nothing nearer.

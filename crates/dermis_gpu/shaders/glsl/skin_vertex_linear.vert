@@ -1,0 +1,300 @@
+// Made from skin_vertex_linear.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: uniform block 0, _group_0_binding_0
+//   blocks: storage block 0, _group_0_binding_1
+//   planes: storage block 1, _group_0_binding_2
+//   corrections: storage block 2, _group_0_binding_3
+//   slots: storage block 3, _group_0_binding_4
+//   palette: storage block 4, _group_1_binding_0
+//   coefficients: storage block 5, _group_1_binding_1
+//   clip_from_model: uniform block 1, _group_2_binding_0
+#version 450 core
+#extension GL_ARB_shader_storage_buffer_object : require
+uniform uint naga_vs_first_instance;
+
+struct Info {
+    uint slots;
+    uint vertices;
+    uint bones;
+    uint first_bone;
+    uint bit_words;
+    uint coefficient_words;
+    uint correction_width;
+    uint unit_normals;
+};
+struct Posed {
+    vec3 position;
+    vec3 normal;
+};
+struct Shown {
+    vec4 clip;
+    vec3 position;
+    vec3 normal;
+};
+bool sixteen_bits = false;
+
+uint correction_bits = 0u;
+
+uint normal_planes = 0u;
+
+layout(std140, binding = 0) uniform Info_block_0Vertex { Info _group_0_binding_0_vs; };
+
+layout(std430, binding = 0) readonly buffer type_4_block_1Vertex { uint _group_0_binding_1_vs[]; };
+
+layout(std430, binding = 1) readonly buffer type_4_block_2Vertex { uint _group_0_binding_2_vs[]; };
+
+layout(std430, binding = 2) readonly buffer type_4_block_3Vertex { uint _group_0_binding_3_vs[]; };
+
+layout(std430, binding = 3) readonly buffer type_4_block_4Vertex { uint _group_0_binding_4_vs[]; };
+
+layout(std430, binding = 4) readonly buffer type_5_block_5Vertex { vec4 _group_1_binding_0_vs[]; };
+
+layout(std430, binding = 5) readonly buffer type_4_block_6Vertex { uint _group_1_binding_1_vs[]; };
+
+layout(std140, binding = 1) uniform type_6_block_7Vertex { mat4x4 _group_2_binding_0_vs; };
+
+layout(location = 0) smooth out vec3 _vs2fs_location0;
+layout(location = 1) smooth out vec3 _vs2fs_location1;
+
+float number(uint plane, uint lane) {
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
+        uint _e10 = _group_0_binding_2_vs[((16u * plane) + lane)];
+        return uintBitsToFloat(_e10);
+    }
+    uint word_1 = (10u * plane);
+    uint _e19 = _group_0_binding_2_vs[(word_1 + (lane / 2u))];
+    float steps = float(((_e19 >> (16u * (lane % 2u))) & 65535u));
+    uint _e32 = _group_0_binding_2_vs[(word_1 + 8u)];
+    uint _e38 = _group_0_binding_2_vs[(word_1 + 9u)];
+    return (uintBitsToFloat(_e32) + (uintBitsToFloat(_e38) * steps));
+}
+
+vec3 three(uint plane_1, uint lane_1) {
+    float _e2 = number(plane_1, lane_1);
+    float _e5 = number((plane_1 + 1u), lane_1);
+    float _e8 = number((plane_1 + 2u), lane_1);
+    return vec3(_e2, _e5, _e8);
+}
+
+vec4 four(uint plane_2, uint lane_2) {
+    vec3 _e2 = three(plane_2, lane_2);
+    float _e5 = number((plane_2 + 3u), lane_2);
+    return vec4(_e2, _e5);
+}
+
+float displacement(uint record, uint plane_3, uint lane_3) {
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
+        uint _e13 = _group_0_binding_3_vs[((record + (16u * plane_3)) + lane_3)];
+        return uintBitsToFloat(_e13);
+    }
+    uint _e22 = correction_bits;
+    uint word_2 = _group_0_binding_3_vs[((record + 1u) + ((((16u * plane_3) + lane_3) * _e22) / 32u))];
+    uint _e31 = correction_bits;
+    uint _e34 = ((lane_3 * _e31) % 32u);
+    uint _e36 = correction_bits;
+    int steps_1 = bitfieldExtract(int(word_2), int(min(_e34, 32u)), int(min(_e36, 32u - min(_e34, 32u))));
+    uint _e40 = _group_0_binding_3_vs[record];
+    return (uintBitsToFloat(_e40) * float(steps_1));
+}
+
+vec3 finished(vec3 n) {
+    uint _e8 = _group_0_binding_0_vs.unit_normals;
+    return ((_e8 == 1u) ? (n * inversesqrt(max(dot(n, n), 1e-30))) : n);
+}
+
+vec4 corrected(vec4 p, uint block, uint lane_4, uint frame, uint k, uint bones) {
+    vec4 sum = vec4(0.0);
+    uint at = 0u;
+    uint word = 0u;
+    uint on = 0u;
+    uint n_1 = 0u;
+    sum = p;
+    uint record_1 = _group_0_binding_3_vs[block];
+    if ((record_1 == 0u)) {
+        vec4 _e12 = sum;
+        return _e12;
+    }
+    uint width = _group_0_binding_0_vs.correction_width;
+    uint _e18 = correction_bits;
+    uint _e23 = correction_bits;
+    uint each = ((((width * bones) * _e18) / 2u) + uint((_e23 < 32u)));
+    uint _e30 = _group_0_binding_0_vs.bit_words;
+    at = (record_1 + _e30);
+    bool loop_init = true;
+    while(true) {
+        if (!loop_init) {
+            uint _e105 = word;
+            word = (_e105 + 1u);
+        }
+        loop_init = false;
+        uint _e35 = word;
+        uint _e38 = _group_0_binding_0_vs.bit_words;
+        if ((_e35 < _e38)) {
+        } else {
+            break;
+        }
+        {
+            uint _e41 = word;
+            uint touched = _group_0_binding_3_vs[(record_1 + _e41)];
+            uint _e46 = word;
+            uint _e49 = _group_1_binding_1_vs[(frame + _e46)];
+            on = (touched & _e49);
+            bool loop_init_1 = true;
+            while(true) {
+                if (!loop_init_1) {
+                    uint _e95 = on;
+                    uint _e96 = on;
+                    on = (_e95 & (_e96 - 1u));
+                }
+                loop_init_1 = false;
+                uint _e52 = on;
+                if ((_e52 != 0u)) {
+                } else {
+                    break;
+                }
+                {
+                    uint _e55 = on;
+                    uint bit = uint(findLSB(_e55));
+                    uint _e60 = _group_0_binding_0_vs.bit_words;
+                    uint _e63 = word;
+                    uint _e68 = _group_1_binding_1_vs[(((frame + _e60) + (32u * _e63)) + bit)];
+                    float c = uintBitsToFloat(_e68);
+                    uint _e70 = at;
+                    uint own = (_e70 + (each * uint(bitCount((touched & ((1u << bit) - 1u))))));
+                    n_1 = 0u;
+                    bool loop_init_2 = true;
+                    while(true) {
+                        if (!loop_init_2) {
+                            uint _e93 = n_1;
+                            n_1 = (_e93 + 1u);
+                        }
+                        loop_init_2 = false;
+                        uint _e81 = n_1;
+                        if ((_e81 < width)) {
+                        } else {
+                            break;
+                        }
+                        {
+                            uint _e83 = n_1;
+                            float _e85 = sum[_e83];
+                            uint _e87 = n_1;
+                            float _e89 = displacement(own, ((width * k) + _e87), lane_4);
+                            sum[_e83] = (_e85 + (c * _e89));
+                        }
+                    }
+                }
+            }
+            uint _e100 = at;
+            at = (_e100 + (each * uint(bitCount(touched))));
+        }
+    }
+    vec4 _e107 = sum;
+    return _e107;
+}
+
+Posed posed(uint slot, uint instance_1) {
+    Posed out_ = Posed(vec3(0.0), vec3(0.0));
+    vec3 second = vec3(0.0);
+    uint at_1 = 0u;
+    vec4 p_1 = vec4(0.0);
+    bool local = false;
+    uint block_1 = (slot / 16u);
+    uint lane_5 = (slot % 16u);
+    uint begin = _group_0_binding_1_vs[block_1];
+    uint end = _group_0_binding_1_vs[(block_1 + 1u)];
+    at_1 = begin;
+    bool loop_init_3 = true;
+    while(true) {
+        if (!loop_init_3) {
+            uint _e128 = at_1;
+            at_1 = (_e128 + 1u);
+        }
+        loop_init_3 = false;
+        uint _e19 = at_1;
+        if ((_e19 < end)) {
+        } else {
+            break;
+        }
+        {
+            uint _e24 = _group_0_binding_0_vs.bones;
+            uint _e27 = at_1;
+            uint _e29 = _group_0_binding_1_vs[_e27];
+            uint row = (3u * ((_e24 * instance_1) + _e29));
+            vec4 _e34 = _group_1_binding_0_vs[row];
+            vec4 _e39 = _group_1_binding_0_vs[(row + 1u)];
+            vec4 _e44 = _group_1_binding_0_vs[(row + 2u)];
+            mat3x4 m = mat3x4(_e34, _e39, _e44);
+            uint _e48 = normal_planes;
+            uint _e50 = at_1;
+            uint _e53 = _group_0_binding_0_vs.first_bone;
+            uint plane_4 = ((4u + _e48) * (_e50 - _e53));
+            vec4 _e56 = four(plane_4, lane_5);
+            p_1 = _e56;
+            uint _e59 = correction_bits;
+            if ((_e59 > 0u)) {
+                vec4 _e62 = p_1;
+                uint _e65 = _group_0_binding_0_vs.coefficient_words;
+                uint _e67 = at_1;
+                vec4 _e70 = corrected(_e62, block_1, lane_5, (_e65 * instance_1), (_e67 - begin), (end - begin));
+                p_1 = _e70;
+            }
+            vec3 _e72 = out_.position;
+            vec4 _e73 = p_1;
+            out_.position = (_e72 + (_e73 * m));
+            uint _e77 = normal_planes;
+            if (!((_e77 == 3u))) {
+                uint _e84 = normal_planes;
+                local = (_e84 == 6u);
+            } else {
+                local = true;
+            }
+            bool _e88 = local;
+            if (_e88) {
+                vec3 _e90 = out_.normal;
+                vec3 _e93 = three((plane_4 + 4u), lane_5);
+                out_.normal = (_e90 + (vec4(_e93, 0.0) * m));
+            }
+            uint _e99 = normal_planes;
+            if ((_e99 == 6u)) {
+                vec3 _e102 = second;
+                vec3 _e105 = three((plane_4 + 7u), lane_5);
+                second = (_e102 + (vec4(_e105, 0.0) * m));
+            }
+            uint _e111 = normal_planes;
+            if ((_e111 == 8u)) {
+                vec3 _e115 = out_.normal;
+                vec4 _e118 = four((plane_4 + 4u), lane_5);
+                out_.normal = (_e115 + (_e118 * m));
+                vec3 _e121 = second;
+                vec4 _e124 = four((plane_4 + 8u), lane_5);
+                second = (_e121 + (_e124 * m));
+            }
+        }
+    }
+    uint _e131 = normal_planes;
+    if ((_e131 > 3u)) {
+        vec3 _e136 = out_.normal;
+        vec3 _e137 = second;
+        out_.normal = cross(_e136, _e137);
+    }
+    vec3 _e140 = out_.position;
+    vec3 _e142 = out_.normal;
+    vec3 _e143 = finished(_e142);
+    return Posed(_e140, _e143);
+}
+
+void main() {
+    uint vertex_1 = uint(gl_VertexID);
+    uint instance = (uint(gl_InstanceID) + naga_vs_first_instance);
+    uint _e4 = _group_0_binding_4_vs[vertex_1];
+    Posed _e5 = posed(_e4, instance);
+    mat4x4 _e7 = _group_2_binding_0_vs;
+    Shown _tmp_return = Shown((_e7 * vec4(_e5.position, 1.0)), _e5.position, _e5.normal);
+    gl_Position = _tmp_return.clip;
+    _vs2fs_location0 = _tmp_return.position;
+    _vs2fs_location1 = _tmp_return.normal;
+    return;
+}
+

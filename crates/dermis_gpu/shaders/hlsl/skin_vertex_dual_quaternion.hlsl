@@ -1,0 +1,318 @@
+// Made from skin_vertex_dual_quaternion.wgsl of dermis_gpu by naga; do not edit by hand, but for the constants.
+// Buffers, as the README of dermis_gpu describes them:
+//   info: register b0, space 0
+//   blocks: register t1, space 0
+//   planes: register t2, space 0
+//   corrections: register t3, space 0
+//   slots: register t4, space 0
+//   palette: register t0, space 1
+//   coefficients: register t1, space 1
+//   clip_from_model: register b0, space 2
+struct Info {
+    uint slots;
+    uint vertices_;
+    uint bones;
+    uint first_bone;
+    uint bit_words;
+    uint coefficient_words;
+    uint correction_width;
+    uint unit_normals;
+};
+
+struct Posed {
+    float3 position;
+    int _pad1_0;
+    float3 normal;
+    int _end_pad_0;
+};
+
+struct Shown {
+    float4 clip_ : SV_Position;
+    float3 position : LOC0;
+    float3 normal : LOC1;
+};
+
+static bool sixteen_bits = false;
+static uint correction_bits = 0u;
+static uint normal_planes = 0u;
+cbuffer info : register(b0) { Info info; }
+ByteAddressBuffer blocks : register(t1);
+ByteAddressBuffer planes : register(t2);
+ByteAddressBuffer corrections : register(t3);
+ByteAddressBuffer slots : register(t4);
+ByteAddressBuffer palette : register(t0, space1);
+ByteAddressBuffer coefficients : register(t1, space1);
+cbuffer clip_from_model : register(b0, space2) { row_major float4x4 clip_from_model; }
+
+struct VertexOutput_vertex {
+    float3 position : LOC0;
+    float3 normal : LOC1;
+    float4 clip_ : SV_Position;
+};
+
+uint naga_div(uint lhs, uint rhs) {
+    return lhs / (rhs == 0u ? 1u : rhs);
+}
+
+uint naga_mod(uint lhs, uint rhs) {
+    return lhs % (rhs == 0u ? 1u : rhs);
+}
+
+float number(uint plane, uint lane)
+{
+    bool _e3 = sixteen_bits;
+    if (!(_e3)) {
+        uint _e10 = asuint(planes.Load(((16u * plane) + lane)*4));
+        return asfloat(_e10);
+    }
+    uint word_1 = (10u * plane);
+    uint _e19 = asuint(planes.Load((word_1 + naga_div(lane, 2u))*4));
+    float steps = float(((_e19 >> (16u * naga_mod(lane, 2u))) & 65535u));
+    uint _e32 = asuint(planes.Load((word_1 + 8u)*4));
+    uint _e38 = asuint(planes.Load((word_1 + 9u)*4));
+    return (asfloat(_e32) + (asfloat(_e38) * steps));
+}
+
+float3 three(uint plane_1, uint lane_1)
+{
+    const float _e2 = number(plane_1, lane_1);
+    const float _e5 = number((plane_1 + 1u), lane_1);
+    const float _e8 = number((plane_1 + 2u), lane_1);
+    return float3(_e2, _e5, _e8);
+}
+
+int naga_extractBits(
+    int e,
+    uint offset,
+    uint count
+) {
+    uint w = 32;
+    uint o = min(offset, w);
+    uint c = min(count, w - o);
+    return (c == 0 ? 0 : (e << (w - c - o)) >> (w - c));
+}
+float displacement(uint record, uint plane_2, uint lane_2)
+{
+    uint _e4 = correction_bits;
+    if ((_e4 == 32u)) {
+        uint _e13 = asuint(corrections.Load(((record + (16u * plane_2)) + lane_2)*4));
+        return asfloat(_e13);
+    }
+    uint _e22 = correction_bits;
+    uint word_2 = asuint(corrections.Load(((record + 1u) + naga_div((((16u * plane_2) + lane_2) * _e22), 32u))*4));
+    uint _e31 = correction_bits;
+    uint _e36 = correction_bits;
+    int steps_1 = naga_extractBits(asint(word_2), naga_mod((lane_2 * _e31), 32u), _e36);
+    uint _e40 = asuint(corrections.Load(record*4));
+    return (asfloat(_e40) * float(steps_1));
+}
+
+float3 finished(float3 n)
+{
+    uint _e8 = info.unit_normals;
+    return ((_e8 == 1u) ? (n * rsqrt(max(dot(n, n), 1e-30))) : n);
+}
+
+float3 corrected(float3 v, uint block, uint lane_3, uint frame)
+{
+    float3 sum = (float3)0;
+    bool local = (bool)0;
+    uint at = (uint)0;
+    uint word = 0u;
+    uint on = (uint)0;
+
+    sum = v;
+    uint record_1 = asuint(corrections.Load(block*4));
+    uint _e9 = correction_bits;
+    if (!((_e9 == 0u))) {
+        local = (record_1 == 0u);
+    } else {
+        local = true;
+    }
+    bool _e18 = local;
+    if (_e18) {
+        float3 _e19 = sum;
+        return _e19;
+    }
+    uint _e22 = correction_bits;
+    uint _e27 = correction_bits;
+    uint each = (naga_div((3u * _e22), 2u) + uint((_e27 < 32u)));
+    uint _e34 = info.bit_words;
+    at = (record_1 + _e34);
+    uint2 loop_bound = uint2(4294967295u, 4294967295u);
+    bool loop_init = true;
+    while(true) {
+        if (all(loop_bound == uint2(0u, 0u))) { break; }
+        loop_bound -= uint2(loop_bound.y == 0u, 1u);
+        if (!loop_init) {
+            uint _e103 = word;
+            word = (_e103 + 1u);
+        }
+        loop_init = false;
+        uint _e39 = word;
+        uint _e42 = info.bit_words;
+        if ((_e39 < _e42)) {
+        } else {
+            break;
+        }
+        {
+            uint _e45 = word;
+            uint touched = asuint(corrections.Load((record_1 + _e45)*4));
+            uint _e50 = word;
+            uint _e53 = asuint(coefficients.Load((frame + _e50)*4));
+            on = (touched & _e53);
+            uint2 loop_bound_1 = uint2(4294967295u, 4294967295u);
+            bool loop_init_1 = true;
+            while(true) {
+                if (all(loop_bound_1 == uint2(0u, 0u))) { break; }
+                loop_bound_1 -= uint2(loop_bound_1.y == 0u, 1u);
+                if (!loop_init_1) {
+                    uint _e93 = on;
+                    uint _e94 = on;
+                    on = (_e93 & (_e94 - 1u));
+                }
+                loop_init_1 = false;
+                uint _e56 = on;
+                if ((_e56 != 0u)) {
+                } else {
+                    break;
+                }
+                {
+                    uint _e59 = on;
+                    uint bit = firstbitlow(_e59);
+                    uint _e64 = info.bit_words;
+                    uint _e67 = word;
+                    uint _e72 = asuint(coefficients.Load((((frame + _e64) + (32u * _e67)) + bit)*4));
+                    float c = asfloat(_e72);
+                    uint _e74 = at;
+                    uint own = (_e74 + (each * countbits((touched & ((1u << bit) - 1u)))));
+                    float3 _e83 = sum;
+                    const float _e85 = displacement(own, 0u, lane_3);
+                    const float _e87 = displacement(own, 1u, lane_3);
+                    const float _e89 = displacement(own, 2u, lane_3);
+                    sum = (_e83 + (c * float3(_e85, _e87, _e89)));
+                }
+            }
+            uint _e98 = at;
+            at = (_e98 + (each * countbits(touched)));
+        }
+    }
+    float3 _e105 = sum;
+    return _e105;
+}
+
+float3 turned(float4 r, float3 v_1, float3 start)
+{
+    return (v_1 + ((2.0 / dot(r, r)) * (cross(r.xyz, (cross(r.xyz, v_1) + (r.w * v_1))) + start)));
+}
+
+Posed ConstructPosed(float3 arg0, float3 arg1) {
+    Posed ret = (Posed)0;
+    ret.position = arg0;
+    ret.normal = arg1;
+    return ret;
+}
+
+Posed ZeroValuePosed() {
+    return (Posed)0;
+}
+
+float2x4 ZeroValuefloat2x4() {
+    return (float2x4)0;
+}
+
+float3 ZeroValuefloat3() {
+    return (float3)0;
+}
+
+Posed posed(uint slot, uint instance_1)
+{
+    float2x4 q = ZeroValuefloat2x4();
+    uint at_1 = (uint)0;
+
+    uint block_1 = naga_div(slot, 16u);
+    uint lane_4 = naga_mod(slot, 16u);
+    uint begin = asuint(blocks.Load(block_1*4));
+    uint end = asuint(blocks.Load((block_1 + 1u)*4));
+    if ((begin == end)) {
+        const Posed posed_1 = ZeroValuePosed();
+        return posed_1;
+    }
+    uint _e18 = normal_planes;
+    uint _e24 = info.first_bone;
+    uint rest = ((((3u + _e18) * block_1) + begin) - _e24);
+    uint _e30 = info.bones;
+    uint _e34 = asuint(blocks.Load(begin*4));
+    float4 pivot = asfloat(palette.Load4((3u * ((_e30 * instance_1) + _e34))*16));
+    at_1 = begin;
+    uint2 loop_bound_2 = uint2(4294967295u, 4294967295u);
+    bool loop_init_2 = true;
+    while(true) {
+        if (all(loop_bound_2 == uint2(0u, 0u))) { break; }
+        loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
+        if (!loop_init_2) {
+            uint _e85 = at_1;
+            at_1 = (_e85 + 1u);
+        }
+        loop_init_2 = false;
+        uint _e42 = at_1;
+        if ((_e42 < end)) {
+        } else {
+            break;
+        }
+        {
+            uint _e47 = info.bones;
+            uint _e50 = at_1;
+            uint _e52 = asuint(blocks.Load(_e50*4));
+            uint row = (3u * ((_e47 * instance_1) + _e52));
+            uint _e58 = normal_planes;
+            uint _e60 = at_1;
+            const float _e63 = number(((((rest + 3u) + _e58) + _e60) - begin), lane_4);
+            float2x4 _e64 = q;
+            float4 _e68 = asfloat(palette.Load4(row*16));
+            float4 _e75 = asfloat(palette.Load4(row*16));
+            float4 _e80 = asfloat(palette.Load4((row + 1u)*16));
+            q = (_e64 + mul(float2x4(_e75, _e80), ((dot(pivot, _e68) < 0.0) ? -(_e63) : _e63)));
+        }
+    }
+    const float3 _e87 = three(rest, lane_4);
+    uint _e90 = info.coefficient_words;
+    const float3 _e92 = corrected(_e87, block_1, lane_4, (_e90 * instance_1));
+    float4 _e94 = q[0];
+    float4 _e96 = q[0];
+    float4 _e99 = q[1];
+    float _e104 = q[0].w;
+    float4 _e106 = q[1];
+    float _e112 = q[1].w;
+    float4 _e114 = q[0];
+    const float3 _e118 = turned(_e94, _e92, ((cross(_e96.xyz, _e99.xyz) + (_e104 * _e106.xyz)) - (_e112 * _e114.xyz)));
+    uint _e120 = normal_planes;
+    if ((_e120 == 0u)) {
+        const Posed posed_2 = ConstructPosed(_e118, ZeroValuefloat3());
+        return posed_2;
+    }
+    float4 _e126 = q[0];
+    const float3 _e129 = three((rest + 3u), lane_4);
+    const float3 _e131 = turned(_e126, _e129, ZeroValuefloat3());
+    const float3 _e132 = finished(_e131);
+    const Posed posed_3 = ConstructPosed(_e118, _e132);
+    return posed_3;
+}
+
+Shown ConstructShown(float4 arg0, float3 arg1, float3 arg2) {
+    Shown ret = (Shown)0;
+    ret.clip_ = arg0;
+    ret.position = arg1;
+    ret.normal = arg2;
+    return ret;
+}
+
+VertexOutput_vertex vertex(uint vertex_1 : SV_VertexID, uint instance : SV_InstanceID)
+{
+    uint _e4 = asuint(slots.Load(vertex_1*4));
+    const Posed _e5 = posed(_e4, instance);
+    float4x4 _e7 = clip_from_model;
+    const Shown shown = ConstructShown(mul(float4(_e5.position, 1.0), _e7), _e5.position, _e5.normal);
+    const VertexOutput_vertex shown_1 = { shown.position, shown.normal, shown.clip_ };
+    return shown_1;
+}

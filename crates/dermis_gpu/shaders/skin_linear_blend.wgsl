@@ -1,0 +1,90 @@
+// A compute pass: linear blend skinning: v = (sum_j w_j N_j) (rest + sum_m c_m d_m), and the same matrix on the rest normal.
+// Buffers, constants and entry points: README.md of dermis_gpu.
+override sixteen_bits: bool = false; // planes of 16-bit numbers
+override correction_bits: u32 = 0u;  // of a number of a correction: 32, 16 or 8; 0 when nothing is corrected
+override normal_planes: u32 = 0u;    // 0 none, 3 rest normals
+
+struct Info {
+    slots: u32, vertices: u32, bones: u32, first_bone: u32,
+    bit_words: u32, coefficient_words: u32, correction_width: u32, unit_normals: u32,
+}
+struct Posed { position: vec3f, normal: vec3f }
+
+@group(0) @binding(0) var<uniform> info: Info;
+@group(0) @binding(1) var<storage, read> blocks: array<u32>;
+@group(0) @binding(2) var<storage, read> planes: array<u32>;
+@group(0) @binding(3) var<storage, read> corrections: array<u32>;
+@group(0) @binding(4) var<storage, read> places: array<u32>;
+@group(1) @binding(0) var<storage, read> palette: array<vec4f>;
+@group(1) @binding(1) var<storage, read> coefficients: array<u32>;
+@group(2) @binding(0) var<storage, read_write> positions: array<f32>;
+@group(2) @binding(1) var<storage, read_write> normals: array<f32>;
+
+fn number(plane: u32, lane: u32) -> f32 {
+    if !sixteen_bits { return bitcast<f32>(planes[16u * plane + lane]); }
+    let word = 10u * plane;
+    let steps = f32((planes[word + lane / 2u] >> (16u * (lane % 2u))) & 0xffffu);
+    return bitcast<f32>(planes[word + 8u]) + bitcast<f32>(planes[word + 9u]) * steps;
+}
+
+fn three(plane: u32, lane: u32) -> vec3f {
+    return vec3f(number(plane, lane), number(plane + 1u, lane), number(plane + 2u, lane));
+}
+
+fn displacement(record: u32, plane: u32, lane: u32) -> f32 {
+    if correction_bits == 32u { return bitcast<f32>(corrections[record + 16u * plane + lane]); }
+    let word = corrections[record + 1u + (16u * plane + lane) * correction_bits / 32u];
+    let steps = extractBits(bitcast<i32>(word), lane * correction_bits % 32u, correction_bits);
+    return bitcast<f32>(corrections[record]) * f32(steps);
+}
+
+fn finished(n: vec3f) -> vec3f {
+    return select(n, n * inverseSqrt(max(dot(n, n), 1e-30)), info.unit_normals == 1u);
+}
+
+// Adds every correction that is on.
+fn corrected(v: vec3f, block: u32, lane: u32, frame: u32) -> vec3f {
+    var sum = v;
+    let record = corrections[block];
+    if correction_bits == 0u || record == 0u { return sum; }
+    let each = 3u * correction_bits / 2u + u32(correction_bits < 32u);
+    var at = record + info.bit_words;
+    for (var word = 0u; word < info.bit_words; word++) {
+        let touched = corrections[record + word];
+        for (var on = touched & coefficients[frame + word]; on != 0u; on &= on - 1u) {
+            let bit = firstTrailingBit(on);
+            let c = bitcast<f32>(coefficients[frame + info.bit_words + 32u * word + bit]);
+            let own = at + each * countOneBits(touched & ((1u << bit) - 1u));
+            sum += c * vec3f(displacement(own, 0u, lane), displacement(own, 1u, lane), displacement(own, 2u, lane));
+        }
+        at += each * countOneBits(touched);
+    }
+    return sum;
+}
+
+fn posed(slot: u32, instance: u32) -> Posed {
+    let block = slot / 16u;
+    let lane = slot % 16u;
+    let begin = blocks[block];
+    let end = blocks[block + 1u];
+    let fixed = 3u + normal_planes;
+    let rest = fixed * block + begin - info.first_bone;
+    var m = mat3x4f();
+    for (var at = begin; at < end; at++) {
+        let row = 3u * (info.bones * instance + blocks[at]);
+        let weight = number(rest + fixed + at - begin, lane);
+        m += weight * mat3x4f(palette[row], palette[row + 1u], palette[row + 2u]);
+    }
+    let v = corrected(three(rest, lane), block, lane, info.coefficient_words * instance);
+    if normal_planes == 0u { return Posed(vec4f(v, 1.0) * m, vec3f()); }
+    return Posed(vec4f(v, 1.0) * m, finished(vec4f(three(rest + 3u, lane), 0.0) * m));
+}
+
+@compute @workgroup_size(64)
+fn skin(@builtin(global_invocation_id) id: vec3u) {
+    if id.x >= info.slots || places[id.x] == 0xffffffffu { return; }
+    let out = posed(id.x, id.y);
+    let first = 3u * (info.vertices * id.y + places[id.x]);
+    for (var c = 0u; c < 3u; c++) { positions[first + c] = out.position[c]; }
+    for (var c = 0u; c < 3u && normal_planes > 0u; c++) { normals[first + c] = out.normal[c]; }
+}
