@@ -213,7 +213,6 @@ fn crossing([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> Option<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::lod::model::Operation;
     use crate::lod::simplify::Entry;
     use crate::lod::snapshot::Snapshot;

@@ -6,7 +6,7 @@ use dermis::mesh::DrawMesh;
 use dermis::param::{Atlas, EdgeProducts, Surface, TexelDensity, UnwrapOptions, unwrap};
 use dermis::progress::Silent;
 use dermis::synth::{TubeOptions, tube};
-use glam::{DAffine3, DQuat, DVec2, DVec3};
+use glam::{DAffine3, DQuat, DVec3};
 
 use crate::overlaps::assert_no_overlap;
 
