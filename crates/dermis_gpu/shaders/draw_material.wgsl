@@ -3,7 +3,7 @@
 // binding        what                                                 stride  written by
 // 0.0 view       camera and lights                                    -       the program, for every picture
 // 0.1 one        which part of the picture, and which sample          -       the program, for every sample
-// 1.0 surface    colour, opacity; glow, strength of bumps; lines; opacity of holes, width of lines, light inside   -   as above
+// 1.0 surface    colour, opacity; glow, strength of bumps; lines; opacity of holes, width of lines, first threshold, light inside
 // 2.0 to 2.5     textures of colour, bumps and glow, each before how it is read
 
 struct View {
@@ -13,10 +13,10 @@ struct View {
     up_knee: vec4f, key_wrap: vec4f, fill_wrap: vec4f, below_curve: vec4f, above_curve: vec4f,
     key_glint: vec4f, fill_power: vec4f, rim_gloss: vec4f, even_backface: vec4f,
 }
-struct Sample { scale: vec2f, shift: vec2f, to_center: vec2f }
+struct Sample { scale: vec2f, shift: vec2f, to_center: vec2f, threshold: f32, unused: f32 }
 struct Surface { color: vec4f, glow: vec4f, line: vec4f, numbers: vec4f, which: vec4u }
 const HAS_COLORS = 8u; const HAS_BUMPS = 16u; const HAS_GLOW = 32u; const IS_UNLIT = 64u;
-const HAS_LINES = 128u; const HAS_HOLES = 256u; const IS_OUTER_ONLY = 512u;
+const HAS_LINES = 128u; const HAS_HOLES = 256u; const IS_OUTER_ONLY = 512u; const IS_BLENDED = 1024u;
 const NO_DATA = vec3f(0.26327, 0.28465, 0.31855);
 
 @group(0) @binding(0) var<uniform> view: View; @group(0) @binding(1) var<uniform> one: Sample;
@@ -45,7 +45,6 @@ fn reflected(color: vec3f, even: f32, n: vec3f, v: vec3f) -> vec3f {
     let room = 1.0 - view.up_knee.w;
     return select(1.0 - room * exp((view.up_knee.w - light) / room), light, light <= vec3f(view.up_knee.w));
 }
-
 // How much of its lines a sample shows. The weights of the corners are linear across the picture here.
 fn lines(edges: vec3f) -> f32 {
     let right = dpdx(edges); let down = dpdy(edges);
@@ -76,7 +75,8 @@ fn fragment(in: Corner, @builtin(front_facing) is_front: bool) -> @location(0) v
             opacity *= texel(colors, color_sampler, in.color_and_bump_uv.xy, right.xy, down.xy, 0.25).a;
         }
     }
-    let is_hole = (flags & HAS_HOLES) != 0u && opacity < surface.numbers.x;
+    let mixed = fract((one.threshold + surface.numbers.z + select(3.5, 0.5, is_front)) / 16.0);
+    let is_hole = (flags & HAS_HOLES) != 0u && opacity < select(surface.numbers.x, mixed, (flags & IS_BLENDED) != 0u);
     if is_hole || ((flags & IS_OUTER_ONLY) != 0u && !is_front) { discard; }
     color = mix(color, surface.line.rgb, line);
     if (flags & IS_UNLIT) != 0u { return vec4f(color, 1.0); }

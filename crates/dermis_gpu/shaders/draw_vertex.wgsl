@@ -12,7 +12,7 @@
 // 1.6 tangents   direction and sign                                   16      the program
 
 struct View { clip_from_world: mat4x4f, eye: vec4f }
-struct Sample { scale: vec2f, shift: vec2f, to_center: vec2f }
+struct Sample { scale: vec2f, shift: vec2f, to_center: vec2f, threshold: f32, unused: f32 }
 struct Surface {
     color: vec4f, glow: vec4f, line: vec4f, numbers: vec4f,
     // Flags; then the first entries of the coordinates of colours, of bumps and of glow.

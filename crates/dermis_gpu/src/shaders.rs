@@ -5,6 +5,8 @@
 
 use dermis::run::PackedProgram;
 
+use crate::layout::SkinKind;
+
 /// Where in a frame a skin is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SkinStage {
@@ -20,10 +22,16 @@ pub const FACE_NORMALS: &str = include_str!("../shaders/face_normals.wgsl");
 /// Normals of texels in any pose: entry point `tangent_map`.
 pub const TANGENT_MAP: &str = include_str!("../shaders/tangent_map.wgsl");
 
-/// The shader of a program: entry point `skin` for [`SkinStage::Compute`], `vertex` for [`SkinStage::Vertex`].
-pub fn skin(program: PackedProgram, stage: SkinStage) -> &'static str {
+/// The shader of a kind of skin: entry point `skin` for [`SkinStage::Compute`], `vertex` for [`SkinStage::Vertex`].
+pub fn skin(kind: SkinKind, stage: SkinStage) -> &'static str {
     use PackedProgram::{DualQuaternion, Linear, LinearBlend, MultiWeight};
-    match (stage, program) {
+    match (stage, kind.program) {
+        (SkinStage::Compute, Linear) if kind.rest_space => {
+            include_str!("../shaders/skin_linear_rest.wgsl")
+        }
+        (SkinStage::Vertex, Linear) if kind.rest_space => {
+            include_str!("../shaders/skin_vertex_linear_rest.wgsl")
+        }
         (SkinStage::Compute, Linear) => include_str!("../shaders/skin_linear.wgsl"),
         (SkinStage::Compute, LinearBlend) => include_str!("../shaders/skin_linear_blend.wgsl"),
         (SkinStage::Compute, MultiWeight) => include_str!("../shaders/skin_multi_weight.wgsl"),

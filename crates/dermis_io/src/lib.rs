@@ -78,7 +78,7 @@ pub use files::{
 pub use format::{WriteOptions, read, read_bytes, read_points, read_poses, to_bytes, write};
 pub use format_table::{Content, Format, FrameStorage};
 pub use images::{ImageError, decode_image, encode_png};
-pub use look::{Look, Looks, Opacity, PlacedPicture};
+pub use look::{DrawnCharacter, DrawnPart, Look, Looks, Opacity, PlacedPicture};
 pub use npz::tangent_map_npz;
 pub use placement::{Placement, placed};
 pub use ply::PlyEncoding;

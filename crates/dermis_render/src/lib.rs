@@ -102,7 +102,7 @@ pub use follow::{FollowedShape, SurfaceFollower};
 pub use heatmap::{HeatScale, LegendSide, NO_DATA};
 pub use image::Image;
 pub use lights::Lights;
-pub use material::{Glow, Material, NormalMap, Sides};
+pub use material::{Glow, Material, NormalMap, Opacity, Sides};
 pub use palette::dark_chart_style;
 pub use plot::{
     Axis, AxisScale, Band, Chart, Draw, Histogram, HistogramDraw, HistogramSeries, Marker, Point,

@@ -22,11 +22,41 @@ pub struct Material<'a> {
     pub normal_map: Option<NormalMap<'a>>,
     /// Light that the surface sends out of itself, whatever shines on it. Default none.
     pub glow: Option<Glow<'a>>,
-    /// Places whose opacity is below this are holes, through which the picture shows what is behind. Everything else is
-    /// opaque. The ground's shadow has no holes. Default none.
-    pub cutoff: Option<f32>,
+    /// What opacity means. The ground's shadow has no holes. Default nothing.
+    pub opacity: Opacity,
     /// Which sides of its triangles are seen. Default both, the inner one darker.
     pub sides: Sides,
+}
+
+/// What the opacity of a material means.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Opacity {
+    /// Nothing: everything is opaque.
+    #[default]
+    Ignored,
+    /// Places whose opacity is below this are holes; all others are opaque.
+    Cutoff(f32),
+    /// What is behind shines through: of the sixteen samples of a pixel so many show the surface as its opacity says, and
+    /// the others what is behind. Surfaces need no order, and 17 opacities can be told apart.
+    Blended,
+}
+
+impl Opacity {
+    /// The opacity that a sample asks for to show a surface, so that it is hidden below.
+    ///
+    /// For blended surfaces these are different for each sample, and in another order for each surface of a scene and for the
+    /// inside: of two faint surfaces, one behind the other, each shows something. With `k` the sample's number in
+    /// [`crate::SAMPLE_PLACES`] and `s` the surface's, it is `((7 k + 5 s + (3 inside)) mod 16 + ½) / 16`.
+    pub(crate) fn threshold(self, sample: usize, surface: usize, inside: bool) -> f32 {
+        match self {
+            Self::Ignored => 0.0,
+            Self::Cutoff(cutoff) => cutoff,
+            Self::Blended => {
+                let place = 7 * sample + 5 * surface + 3 * usize::from(inside);
+                ((place % 16) as f32 + 0.5) / 16.0
+            }
+        }
+    }
 }
 
 /// Which sides of its triangles a surface shows, and how.
@@ -50,7 +80,7 @@ impl Default for Material<'_> {
             vertex_colors: &[],
             normal_map: None,
             glow: None,
-            cutoff: None,
+            opacity: Opacity::default(),
             sides: Sides::default(),
         }
     }
@@ -105,6 +135,10 @@ impl Material<'_> {
 
     /// Whether it may have holes.
     pub(crate) fn has_holes(&self) -> bool {
-        self.cutoff.is_some_and(|cutoff| cutoff > 0.0)
+        match self.opacity {
+            Opacity::Ignored => false,
+            Opacity::Cutoff(cutoff) => cutoff > 0.0,
+            Opacity::Blended => true,
+        }
     }
 }

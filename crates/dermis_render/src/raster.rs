@@ -20,9 +20,10 @@
 //! Tiles, triangles within a tile and samples within a pixel are visited in a fixed order and nothing is
 //! summed across threads: the bytes are the same on any number of threads.
 //!
-//! Holes of a material are looked up for every sample while triangles go in, so that what is behind shows through them.
+//! The opacity of a material is looked up for every sample while triangles go in: a sample shows the surface or what is
+//! behind, see [`crate::Opacity`].
 //!
-//! Not here: transparency other than holes, cast shadows between surfaces (only the ground catches one).
+//! Not here: light that is coloured or bent on its way through, cast shadows between surfaces (only the ground catches one).
 
 mod compose;
 mod ground;

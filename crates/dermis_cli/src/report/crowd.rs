@@ -4,7 +4,7 @@ use anyhow::Context;
 use serde::Serialize;
 use serde_json::Map;
 
-use super::gallery::{Picture, PictureCell, PictureRow};
+use super::gallery::Picture;
 use super::model::{Block, Column, Figure, Format, Level, Part, Report, Row, Table, subject};
 use crate::cmd::crowd::CrowdJob;
 use crate::talk::plural;
@@ -114,22 +114,15 @@ pub(crate) fn crowd_report(job: &CrowdJob<'_>) -> anyhow::Result<Report> {
 /// The picture.
 pub(crate) fn crowd_figures(job: &CrowdJob<'_>) -> Vec<Figure> {
     let [width, height] = job.args.size;
-    let cell = PictureCell {
-        heading: String::new(),
-        pictures: vec![Picture {
-            alt: format!("a crowd of {} instances", job.counts.instances),
-            image: job.picture.clone(),
-            mark: None,
-        }],
-        lines: vec![format!("{width} by {height} pixels, {}", job.adapter)],
-        is_truth: false,
+    let picture = Picture {
+        alt: format!("a crowd of {} instances", job.counts.instances),
+        image: job.picture.clone(),
+        mark: None,
     };
+    let words = format!("{width} by {height} pixels, {}", job.adapter);
     vec![Figure {
         heading: "The crowd",
-        parts: vec![Part::Pictures(PictureRow {
-            title: String::new(),
-            cells: vec![cell],
-        })],
+        parts: vec![Part::Wide(picture, words)],
         note: String::new(),
     }]
 }

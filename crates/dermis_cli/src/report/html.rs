@@ -5,7 +5,7 @@
 use base64::Engine;
 use serde_json::Value;
 
-use super::gallery::{PictureCell, PictureRow};
+use super::gallery::{Picture, PictureCell, PictureRow};
 use super::model::{Block, Column, Figure, Part, Report, Row, Table};
 
 /// Light and dark, on screens and on paper.
@@ -200,6 +200,11 @@ fn draw(p: &mut String, figure: &Figure) -> anyhow::Result<()> {
                 *p += &format!("<div class=\"scale\">{svg}<p class=\"note\">{note}</p></div>\n");
             }
             Part::Pictures(row) => pictures(p, row)?,
+            #[cfg(feature = "gpu")]
+            Part::Wide(picture, words) => {
+                *p += &format!("<div class=\"shot\">{}</div>\n", image(picture)?);
+                note(p, words);
+            }
         }
     }
     if !has_pictures {
@@ -207,6 +212,16 @@ fn draw(p: &mut String, figure: &Figure) -> anyhow::Result<()> {
     }
     p.push_str("</section>\n");
     Ok(())
+}
+
+/// A picture in the page itself.
+fn image(picture: &Picture) -> anyhow::Result<String> {
+    let png = base64::engine::general_purpose::STANDARD.encode(picture.image.to_png()?);
+    let (width, height) = (picture.image.width(), picture.image.height());
+    let alt = escape(&picture.alt);
+    Ok(format!(
+        "<img alt=\"{alt}\" width=\"{width}\" height=\"{height}\" src=\"data:image/png;base64,{png}\">"
+    ))
 }
 
 fn pictures(p: &mut String, row: &PictureRow) -> anyhow::Result<()> {
@@ -224,13 +239,7 @@ fn pictures(p: &mut String, row: &PictureRow) -> anyhow::Result<()> {
         let class = if *is_truth { "cell truth" } else { "cell" };
         *p += &format!("<div class=\"{class}\"><b>{}</b>", escape(heading));
         for picture in pictures {
-            let png = base64::engine::general_purpose::STANDARD.encode(picture.image.to_png()?);
-            let (width, height) = (picture.image.width(), picture.image.height());
-            let alt = escape(&picture.alt);
-            *p += &format!(
-                "<div class=\"shot\"><img alt=\"{alt}\" width=\"{width}\" height=\"{height}\" \
-                 src=\"data:image/png;base64,{png}\">"
-            );
+            *p += &format!("<div class=\"shot\">{}", image(picture)?);
             if let Some(mark) = &picture.mark {
                 let [x, y] = mark.place.map(|share| 100.0 * share);
                 let class = if mark.is_hidden { "mark far" } else { "mark" };

@@ -137,6 +137,9 @@ pub(super) enum Part {
     },
     /// A pose: the truth, and what is shown in its place.
     Pictures(PictureRow),
+    /// One picture as wide as the page, and words below it.
+    #[cfg(feature = "gpu")]
+    Wide(super::gallery::Picture, String),
 }
 
 impl Report {

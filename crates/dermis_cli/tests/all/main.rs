@@ -13,6 +13,7 @@ mod common;
 mod compare_decompositions;
 mod compare_methods;
 mod convert_anything;
+mod crowds;
 mod decompose_animations;
 mod decompose_onto_a_rig;
 mod decompose_real_animations;

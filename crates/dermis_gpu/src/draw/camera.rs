@@ -7,6 +7,9 @@ use dermis_render::{Camera, Lights, Projection, RenderError, SAMPLE_PLACES};
 /// Bytes from one sample to the next: dynamic offsets want multiples of 256.
 pub(super) const SAMPLE_STRIDE: u32 = 256;
 
+/// Bytes of `Sample` of the shaders.
+pub(super) const SAMPLE_BYTES: usize = 8 * size_of::<f32>();
+
 /// `View` of the shaders.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -55,17 +58,17 @@ pub(super) fn view(camera: &Camera, aspect: f32) -> Result<Vec<u8>, RenderError>
 pub(super) fn samples(size: [u32; 2], corner: [u32; 2], part: [u32; 2]) -> Vec<u8> {
     let mut bytes = vec![0; SAMPLE_STRIDE as usize * SAMPLE_PLACES.len()];
     let [size, corner, part] = [size, corner, part].map(|pair| pair.map(f64::from));
-    for (place, bytes) in SAMPLE_PLACES
-        .iter()
-        .zip(bytes.chunks_exact_mut(SAMPLE_STRIDE as usize))
-    {
+    let all = bytes.chunks_exact_mut(SAMPLE_STRIDE as usize);
+    for (k, (place, bytes)) in SAMPLE_PLACES.iter().zip(all).enumerate() {
         let move_by = place.map(|place| 0.5 - f64::from(place));
         let scale = [0, 1].map(|i| (size[i] / part[i]) as f32);
         // Clip space has y up, pixels have it down.
         let right = (size[0] + 2.0 * (move_by[0] - corner[0])) / part[0] - 1.0;
         let up = 1.0 - (size[1] + 2.0 * (move_by[1] - corner[1])) / part[1];
         let to_center = move_by.map(|by| by as f32);
-        let numbers = [scale, [right as f32, up as f32], to_center];
+        // Where thresholds of opacity are, see `dermis_render::Opacity`.
+        let threshold = [(7 * k % 16) as f32, 0.0];
+        let numbers = [scale, [right as f32, up as f32], to_center, threshold];
         let numbers: &[u8] = bytemuck::cast_slice(&numbers);
         bytes[..numbers.len()].copy_from_slice(numbers);
     }

@@ -126,7 +126,7 @@ impl Renderer {
                 &self.gpu,
                 &self.pipelines,
                 &mut self.textures,
-                surface,
+                (k, surface),
                 &lights,
             )?;
         }

@@ -4,7 +4,7 @@ use dermis_render::HeatScale;
 use dermis_render::{SAMPLE_PLACES, glam::Vec3};
 use wgpu::{BindGroupLayout, BindingType, BufferBindingType, ShaderStages, TextureFormat};
 
-use super::camera::{SAMPLE_STRIDE, View};
+use super::camera::{SAMPLE_BYTES, SAMPLE_STRIDE, View};
 use super::surface::SurfaceNumbers;
 use crate::{Gpu, GpuError};
 
@@ -47,7 +47,7 @@ impl Pipelines {
             "frame",
             &[
                 (both, uniform(false, size_of::<View>())),
-                (both, uniform(true, 6 * size_of::<f32>())),
+                (both, uniform(true, SAMPLE_BYTES)),
             ],
         );
         let of_vertices = [(ShaderStages::VERTEX, storage(true)); 6];
@@ -111,7 +111,7 @@ impl Pipelines {
         let one_sample = wgpu::BufferBinding {
             buffer: &samples,
             offset: 0,
-            size: wgpu::BufferSize::new(6 * size_of::<f32>() as u64),
+            size: wgpu::BufferSize::new(SAMPLE_BYTES as u64),
         };
         let frame = [
             view.as_entire_binding(),

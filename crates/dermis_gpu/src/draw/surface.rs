@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use dermis_render::glam::{Vec2, Vec3};
 use dermis_render::{
-    Lights, Material, Paint, Shading, Sides, Surface, Wireframe, linear_from_srgb3,
+    Lights, Material, Opacity, Paint, Shading, Sides, Surface, Wireframe, linear_from_srgb3,
 };
 
 use super::buffers::Growing;
@@ -21,6 +21,7 @@ const IS_UNLIT: u32 = 64;
 const HAS_LINES: u32 = 128;
 const HAS_HOLES: u32 = 256;
 const IS_OUTER_ONLY: u32 = 512;
+const IS_BLENDED: u32 = 1024;
 
 /// `Surface` of the shaders.
 #[derive(Debug, Clone, Copy, Pod, Zeroable, Default)]
@@ -30,8 +31,8 @@ pub(super) struct SurfaceNumbers {
     /// Light of its own, or the second colour of a chequerboard; and how strong bumps are.
     glow: [f32; 4],
     line: [f32; 4],
-    /// Opacity below which there are holes; width of lines; squares of a chequerboard, or the last number of a heat map;
-    /// how much of the light the inside has.
+    /// Opacity below which there are holes; width of lines; squares of a chequerboard, the last number of a heat map, or
+    /// where thresholds of opacity begin; how much of the light the inside has.
     numbers: [f32; 4],
     flags: u32,
     /// The first entries of the texture coordinates of colours, bumps and glow.
@@ -61,16 +62,16 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Puts a surface on the card, in the place of the one before.
+    /// Puts a surface with its number in the scene on the card, in the place of the one before.
     pub(super) fn fill(
         &mut self,
         gpu: &Gpu,
         pipelines: &Pipelines,
         textures: &mut Textures,
-        surface: &Surface<'_>,
+        (number, surface): (usize, &Surface<'_>),
         lights: &Lights,
     ) -> Result<(), GpuError> {
-        let look = Look::of(surface, lights);
+        let look = Look::of(number, surface, lights);
         self.kind = look.kind;
         self.corner_count = 3 * surface.triangles.len() as u32;
         let numbers = bytemuck::bytes_of(&look.numbers);
@@ -138,12 +139,13 @@ impl Drawn {
 }
 
 impl Look {
-    fn of(surface: &Surface<'_>, lights: &Lights) -> Self {
+    /// `number` is that of the surface in its scene.
+    fn of(number: usize, surface: &Surface<'_>, lights: &Lights) -> Self {
         let mut look = Self::default();
         look.numbers.color = [1.0; 4];
         // The inside is darker, unless a material says otherwise.
         look.numbers.numbers[3] = lights.backface;
-        look.paint(&surface.paint);
+        look.paint(number, &surface.paint);
         if !surface.normals.is_empty() {
             look.numbers.flags |= HAS_NORMALS;
         }
@@ -163,7 +165,7 @@ impl Look {
         look
     }
 
-    fn paint(&mut self, paint: &Paint<'_>) {
+    fn paint(&mut self, number: usize, paint: &Paint<'_>) {
         match paint {
             Paint::Solid(color) => self.numbers.color = opaque(*color, 1.0),
             Paint::Heat { values, scale } => {
@@ -197,11 +199,11 @@ impl Look {
                 self.numbers.flags |= HAS_COLORS;
                 self.lay(0, uvs);
             }
-            Paint::Material(material) => self.material(material),
+            Paint::Material(material) => self.material(number, material),
         }
     }
 
-    fn material(&mut self, material: &Material<'_>) {
+    fn material(&mut self, number: usize, material: &Material<'_>) {
         self.numbers.color = material.color;
         if !material.vertex_colors.is_empty() {
             let colors = material.vertex_colors.iter();
@@ -224,9 +226,16 @@ impl Look {
                 self.lay(2, glow.uvs);
             }
         }
-        if let Some(cutoff) = material.cutoff.filter(|cutoff| *cutoff > 0.0) {
-            self.numbers.flags |= HAS_HOLES;
-            self.numbers.numbers[0] = cutoff;
+        match material.opacity {
+            Opacity::Cutoff(cutoff) if cutoff > 0.0 => {
+                self.numbers.flags |= HAS_HOLES;
+                self.numbers.numbers[0] = cutoff;
+            }
+            Opacity::Blended => {
+                self.numbers.flags |= HAS_HOLES | IS_BLENDED;
+                self.numbers.numbers[2] = (5 * number % 16) as f32;
+            }
+            Opacity::Cutoff(_) | Opacity::Ignored => {}
         }
         if material.sides != Sides::DarkInside {
             self.numbers.numbers[3] = 1.0;

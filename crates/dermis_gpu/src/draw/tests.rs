@@ -2,9 +2,9 @@
 
 use dermis_render::glam::{Vec2, Vec3, Vec4};
 use dermis_render::{
-    Background, CHEQUER, Camera, Glow, Ground, HeatScale, Image, Material, NormalMap, Paint,
-    Projection, RenderError, Scene, Shading, Sides, Surface, TexturePicture, Wireframe, Wrap,
-    render,
+    Background, CHEQUER, Camera, Glow, Ground, HeatScale, Image, Material, NormalMap, Opacity,
+    Paint, Projection, RenderError, Scene, Shading, Sides, Surface, TexturePicture, Wireframe,
+    Wrap, render,
 };
 
 use super::*;
@@ -263,7 +263,15 @@ fn materials_look_as_on_the_processor() {
             "holes",
             Material {
                 picture: Some(&texture),
-                cutoff: Some(0.35),
+                opacity: Opacity::Cutoff(0.35),
+                ..plain.clone()
+            },
+        ),
+        (
+            "what is faint",
+            Material {
+                picture: Some(&texture),
+                opacity: Opacity::Blended,
                 ..plain.clone()
             },
         ),

@@ -1,6 +1,7 @@
 //! What changes from frame to frame: palettes and coefficients as shaders read them.
 
 use dermis::run::{Mat3x4, PackedProgram, PaletteEntry};
+use glam::{DAffine3, DMat3, Vec4};
 
 use super::GpuSkin;
 
@@ -17,8 +18,15 @@ impl GpuSkin {
     ///
     /// A matrix becomes its three rows; of a dual quaternion the real part is the first row, the dual part the second, and
     /// the third is zero. A *linear* skin needs no entries at all: its rows are the matrices
-    /// [`PackedPoseProgram::run`](dermis::run::PackedPoseProgram::run) makes, as they are.
+    /// [`PackedPoseProgram::run`](dermis::run::PackedPoseProgram::run) makes, as they are; in the space of the rest pose its
+    /// rows are these times those that [`Bone::bone_from_rest`](dermis::rig::Bone) has.
     pub fn write_palette(&self, entries: &[PaletteEntry], rows: &mut [Mat3x4]) {
+        if self.kind.rest_space {
+            for ((row, entry), rest) in rows.iter_mut().zip(entries).zip(&self.bone_from_rest) {
+                *row = times_rest(entry, rest);
+            }
+            return;
+        }
         let dual = self.kind.program == PackedProgram::DualQuaternion;
         for (row, entry) in rows.iter_mut().zip(entries) {
             let c = &entry.columns;
@@ -61,4 +69,23 @@ impl GpuSkin {
             }
         }
     }
+}
+
+/// `G_j Ĝ_j⁻¹` by rows.
+fn times_rest(entry: &PaletteEntry, rest: &DAffine3) -> Mat3x4 {
+    let [x, y, z, t] = entry
+        .columns
+        .map(|c| Vec4::from_array(c).truncate().as_dvec3());
+    let posed = DAffine3 {
+        matrix3: DMat3::from_cols(x, y, z),
+        translation: t,
+    } * *rest;
+    let rows = posed.matrix3.transpose();
+    let rows = [rows.x_axis, rows.y_axis, rows.z_axis];
+    let mut out = [0.0; 12];
+    for (r, row) in rows.iter().enumerate() {
+        let row = row.extend(posed.translation[r]).as_vec4();
+        out[4 * r..4 * r + 4].copy_from_slice(&row.to_array());
+    }
+    out
 }

@@ -25,10 +25,12 @@
 mod corrections;
 mod faces;
 mod frame;
+mod rest;
 mod texels;
 mod twin;
 
 use dermis::run::{BLOCK, NormalLength, PackedProgram, PackedSkin, RunError};
+use glam::DAffine3;
 
 use crate::GpuError;
 pub use faces::{FaceTable, face_table};
@@ -65,6 +67,8 @@ pub struct SkinInfo {
 pub struct SkinKind {
     /// The vertex program, and so the shader.
     pub program: PackedProgram,
+    /// True for linear skins in the space of the rest pose: see [`GpuSkin::linear_in_rest_space`].
+    pub rest_space: bool,
     /// True when planes hold 16-bit numbers.
     pub sixteen_bits: bool,
     /// Bits of a number of a correction: 32, 16 or 8; 0 when nothing is corrected.
@@ -78,6 +82,7 @@ impl SkinKind {
     pub fn plane_counts(&self) -> [u32; 2] {
         let normal = self.normal_planes;
         match self.program {
+            PackedProgram::Linear if self.rest_space => [normal, 4],
             PackedProgram::Linear => [0, 4 + normal],
             PackedProgram::MultiWeight => [3 + normal, 12],
             PackedProgram::LinearBlend | PackedProgram::DualQuaternion => [3 + normal, 1],
@@ -99,6 +104,7 @@ impl SkinKind {
         };
         Self {
             program: packed.program(),
+            rest_space: false,
             sixteen_bits: packed.quantized_blocks().is_some(),
             correction_bits: corrections::bits(packed),
             normal_planes: normal_planes as u32,
@@ -168,6 +174,8 @@ pub struct GpuSkin {
     /// The skins that are in it; one, unless it was joined.
     pub parts: Vec<Part>,
     coefficient_count: usize,
+    /// `Ĝ_j⁻¹`, where the palette is to have them; empty otherwise.
+    bone_from_rest: Vec<DAffine3>,
 }
 
 impl GpuSkin {
@@ -225,6 +233,7 @@ impl GpuSkin {
             slots: Vec::new(),
             parts: Vec::new(),
             coefficient_count,
+            bone_from_rest: Vec::new(),
         };
         for skin in skins {
             all.push(skin)?;

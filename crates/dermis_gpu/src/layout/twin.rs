@@ -38,6 +38,7 @@ impl GpuSkin {
             lane: slot as usize % BLOCK,
         };
         let mut posed = match self.kind.program {
+            PackedProgram::Linear if self.kind.rest_space => at.linear_in_rest_space(),
             PackedProgram::Linear => at.linear(),
             PackedProgram::LinearBlend | PackedProgram::MultiWeight => at.blended(),
             PackedProgram::DualQuaternion => at.dual_quaternion(),
@@ -119,6 +120,28 @@ impl Slot<'_> {
             out.normal = cross(tangents[0], tangents[1]);
         }
         out
+    }
+
+    fn linear_in_rest_space(&self) -> PosedVertex {
+        let bone_count = self.bones().count();
+        let width = self.skin.info.correction_width as usize;
+        let mut position = [0.0; 3];
+        let mut blend = [[0.0; 3]; 3];
+        for (k, (m, plane)) in self.bones().enumerate() {
+            let mut q = [0, 1, 2, 3].map(|c| self.number(plane + c));
+            for (r, row) in blend.iter_mut().enumerate() {
+                add(row, [0, 1, 2].map(|c| q[3] * m[4 * r + c]));
+            }
+            self.correct(width * k, width * bone_count, &mut q[..width]);
+            add(&mut position, transformed(m, q));
+        }
+        let rest = self.numbers(self.first_fixed_plane());
+        let [x, y, z] = blend;
+        let cofactors = [cross(y, z), cross(z, x), cross(x, y)];
+        PosedVertex {
+            position,
+            normal: cofactors.map(|row| dot(row, rest)),
+        }
     }
 
     /// Linear blend, and multi-weight.

@@ -66,7 +66,7 @@ impl SkinPipelines {
     /// Its entry point `vertex` gives a fragment stage positions and normals at locations 0 and 1. Pipelines need
     /// [`SkinPipelines::constants`] of the skin's kind.
     pub fn vertex_module(gpu: &Gpu, kind: SkinKind, more: &str) -> wgpu::ShaderModule {
-        let source = shaders::skin(kind.program, SkinStage::Vertex);
+        let source = shaders::skin(kind, SkinStage::Vertex);
         gpu.shader("skin in the vertex stage", &format!("{source}\n{more}"))
     }
 
@@ -81,7 +81,7 @@ impl SkinPipelines {
 
     fn make(&self, gpu: &Gpu, kind: SkinKind) -> wgpu::ComputePipeline {
         let groups = [Some(&self.skin), Some(&self.frame), Some(&self.results)];
-        let source = shaders::skin(kind.program, SkinStage::Compute);
+        let source = shaders::skin(kind, SkinStage::Compute);
         let layout = wgpu::PipelineLayoutDescriptor {
             label: Some("skin"),
             bind_group_layouts: &groups,

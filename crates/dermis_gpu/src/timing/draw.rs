@@ -4,6 +4,7 @@ use dermis::run::{FrameInputs, Output, PackedSkin};
 
 use super::stopwatch::Stopwatch;
 use super::{GpuTimingOptions, Loaded};
+use crate::layout::GpuSkin;
 use crate::shaders::SkinStage;
 use crate::skin::SkinPipelines;
 use crate::{Gpu, GpuError};
@@ -43,15 +44,15 @@ pub struct Drawn<'a> {
 /// Those of [`SkinBuffers`](crate::skin::SkinBuffers), and [`GpuError::Lost`].
 pub fn time_vertex_stage(
     gpu: &Gpu,
-    packed: &PackedSkin,
+    skin: &GpuSkin,
     inputs: &FrameInputs<'_>,
     options: &GpuTimingOptions,
 ) -> Result<f64, GpuError> {
-    let loaded = Loaded::new(gpu, packed, inputs)?;
+    let loaded = Loaded::new(gpu, skin, inputs)?;
     let outside = [[0.0; 4], [0.0; 4], [0.0; 4], [4.0, 4.0, 0.5, 1.0f32]];
     let topology = wgpu::PrimitiveTopology::PointList;
     let scene = Scene::new(gpu, &loaded, SkinStage::Vertex, topology, outside);
-    let count = packed.vertex_count() as u32;
+    let count = skin.info.vertices;
     let seconds = Stopwatch::new(gpu).best(options, |encoder, marks, repeats| {
         let mut pass = scene.begin(encoder, marks.render(true, true));
         scene.bind(&loaded, &mut pass);
@@ -74,7 +75,7 @@ pub fn time_passes(
     stage: SkinStage,
     options: &GpuTimingOptions,
 ) -> Result<f64, GpuError> {
-    let loaded = Loaded::new(gpu, drawn.packed, &drawn.inputs)?;
+    let loaded = Loaded::new(gpu, &GpuSkin::new(drawn.packed)?, &drawn.inputs)?;
     let topology = wgpu::PrimitiveTopology::TriangleList;
     let scene = Scene::new(gpu, &loaded, stage, topology, clip_from_model(drawn)?);
     let corners = drawn.triangles.as_flattened();

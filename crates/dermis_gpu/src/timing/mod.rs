@@ -8,7 +8,7 @@ mod stopwatch;
 
 use std::time::{Duration, Instant};
 
-use dermis::run::{Frame, FrameInputs, PackedSkin};
+use dermis::run::{Frame, FrameInputs};
 
 pub use draw::{Drawn, time_passes, time_vertex_stage};
 use stopwatch::Stopwatch;
@@ -42,10 +42,9 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn new(gpu: &Gpu, packed: &PackedSkin, inputs: &FrameInputs<'_>) -> Result<Self, GpuError> {
-        let skin = GpuSkin::new(packed)?;
+    fn new(gpu: &Gpu, skin: &GpuSkin, inputs: &FrameInputs<'_>) -> Result<Self, GpuError> {
         let pipelines = SkinPipelines::new(gpu, &[skin.kind]);
-        let mut buffers = SkinBuffers::new(gpu, &pipelines, skin, 1)?;
+        let mut buffers = SkinBuffers::new(gpu, &pipelines, skin.clone(), 1)?;
         buffers.write_frame(gpu, 0, inputs)?;
         Ok(Self { pipelines, buffers })
     }
@@ -57,11 +56,11 @@ impl Loaded {
 /// Those of [`SkinBuffers`] and [`GpuError::Lost`].
 pub fn time_compute(
     gpu: &Gpu,
-    packed: &PackedSkin,
+    skin: &GpuSkin,
     inputs: &FrameInputs<'_>,
     options: &GpuTimingOptions,
 ) -> Result<f64, GpuError> {
-    let Loaded { pipelines, buffers } = Loaded::new(gpu, packed, inputs)?;
+    let Loaded { pipelines, buffers } = Loaded::new(gpu, skin, inputs)?;
     let seconds = Stopwatch::new(gpu).best(options, |encoder, marks, repeats| {
         let mut pass = encoder.begin_compute_pass(&marks.compute(true, true));
         for _ in 0..repeats {
@@ -69,7 +68,7 @@ pub fn time_compute(
         }
         Ok(())
     })?;
-    Ok(1e9 * seconds / packed.vertex_count() as f64)
+    Ok(1e9 * seconds / f64::from(skin.info.vertices))
 }
 
 /// Nanoseconds per vertex of the two passes that make normals of posed faces.
@@ -78,12 +77,12 @@ pub fn time_compute(
 /// Those of [`FaceNormalPass`] and [`SkinBuffers`], and [`GpuError::Lost`].
 pub fn time_face_normals(
     gpu: &Gpu,
-    packed: &PackedSkin,
+    skin: &GpuSkin,
     inputs: &FrameInputs<'_>,
     table: &FaceTable,
     options: &GpuTimingOptions,
 ) -> Result<f64, GpuError> {
-    let Loaded { pipelines, buffers } = Loaded::new(gpu, packed, inputs)?;
+    let Loaded { pipelines, buffers } = Loaded::new(gpu, skin, inputs)?;
     let normals = FaceNormalPass::new(gpu, table, buffers.positions())?;
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     buffers.dispatch(
@@ -96,7 +95,7 @@ pub fn time_face_normals(
         (0..repeats).for_each(|_| normals.dispatch(&mut pass));
         Ok(())
     })?;
-    Ok(1e9 * seconds / packed.vertex_count() as f64)
+    Ok(1e9 * seconds / f64::from(skin.info.vertices))
 }
 
 /// Seconds of a frame of several objects, from the first write of a palette until the card has posed the last vertex.
@@ -108,12 +107,11 @@ pub fn time_face_normals(
 /// Those of [`SkinBuffers`], and [`GpuError::Lost`].
 pub fn time_objects(
     gpu: &Gpu,
-    packed: &PackedSkin,
+    skin: &GpuSkin,
     frame: &Frame,
     objects: usize,
     options: &GpuTimingOptions,
 ) -> Result<f64, GpuError> {
-    let skin = GpuSkin::new(packed)?;
     let pipelines = SkinPipelines::new(gpu, &[skin.kind]);
     let mut all = (0..objects)
         .map(|_| SkinBuffers::new(gpu, &pipelines, skin.clone(), 1))

@@ -8,11 +8,10 @@ use dermis_gpu::{Gpu, GpuError};
 use proptest::prelude::*;
 
 use crate::adapter::gpu;
-use crate::skins::{Case, case, distance, packings, sizes};
+use crate::skins::{Case, case, distance, in_rest_space, packings, sizes};
 
 /// Positions and normals of both instances of a case, by the card.
-fn by_gpu(gpu: &Gpu, case: &Case) -> [[Vec<[f32; 3]>; 2]; 2] {
-    let skin = GpuSkin::new(&case.packed).expect("fits");
+fn by_gpu(gpu: &Gpu, case: &Case, skin: GpuSkin) -> [[Vec<[f32; 3]>; 2]; 2] {
     let pipelines = SkinPipelines::new(gpu, &[skin.kind]);
     let mut buffers = SkinBuffers::new(gpu, &pipelines, skin, 2).expect("fits");
     for (instance, frame) in (0..).zip([&case.frame, &case.other]) {
@@ -43,10 +42,21 @@ proptest! {
     fn every_compute_shader_equals_run(seed: u64, size in sizes(), kind in 0..4usize, packing in packings()) {
         let Some(gpu) = gpu() else { return Ok(()) };
         let case = case(seed, size, kind, packing);
-        let found = by_gpu(gpu, &case);
+        let skin = GpuSkin::new(&case.packed).expect("fits");
+        let found = by_gpu(gpu, &case, skin);
         for (frame, found) in [&case.frame, &case.other].into_iter().zip(&found) {
             case.check(frame, found, &format!("{:?} {packing:?}", case.kind));
         }
+    }
+}
+
+#[test]
+fn normals_in_the_space_of_the_rest_pose_are_those_of_tangents() {
+    let Some(gpu) = gpu() else { return };
+    for seed in 0..10 {
+        let (case, skin) = in_rest_space(seed);
+        let [found, _] = by_gpu(gpu, &case, skin);
+        case.check(&case.frame, &found, "rest space");
     }
 }
 

@@ -7,7 +7,7 @@ use dermis_gpu::layout::{GpuSkin, PADDING, face_table};
 use proptest::prelude::*;
 
 use crate::run_support::{Dice, Kind, Size, random_skin};
-use crate::skins::{case, packings, sizes};
+use crate::skins::{case, in_rest_space, packings, sizes};
 
 /// Every vertex of an instance by the plain twin.
 fn by_twin(skin: &GpuSkin, instance: u32, frames: &[&Frame]) -> [Vec<[f32; 3]>; 2] {
@@ -84,6 +84,15 @@ fn skins_of_one_character_share_buffers() {
                 vertex => assert_eq!(all.slots[vertex as usize], slot, "the inverse"),
             }
         }
+    }
+}
+
+#[test]
+fn normals_in_the_space_of_the_rest_pose_are_those_of_tangents() {
+    for seed in 0..20 {
+        let (case, skin) = in_rest_space(seed);
+        let found = by_twin(&skin, 0, &[&case.frame]);
+        case.check(&case.frame, &found, "rest space");
     }
 }
 

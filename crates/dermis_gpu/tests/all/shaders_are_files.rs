@@ -34,8 +34,8 @@ fn sources() -> Vec<(String, String)> {
     sources.sort();
     assert_eq!(
         sources.len(),
-        10,
-        "four programs in two stages, and two of normals"
+        12,
+        "four programs in two stages, one of them in the space of the rest pose, and two of normals"
     );
     sources
 }
@@ -114,7 +114,7 @@ fn functions_of_one_name_are_the_same_in_all_shaders() {
             compared += 1;
         }
     }
-    assert_eq!(compared, 16, "four functions of four programs");
+    assert_eq!(compared, 20, "four functions of five shaders");
 }
 
 /// All files that are made from the WGSL ones: path and text.

@@ -1,10 +1,12 @@
 //! Random skins, packed in every way that there is.
 
 use dermis::Rows;
+use dermis::normal::tangents_from_rest_normals;
 use dermis::run::{
     CorrectionPrecision, Frame, NormalLength, Normals, Output, PackOptions, PackedSkin, Precision,
 };
 use dermis::{Pose, Skin, VertexProgram};
+use dermis_gpu::layout::GpuSkin;
 use glam::DVec4;
 use proptest::prelude::*;
 
@@ -93,6 +95,44 @@ pub(crate) fn case(seed: u64, size: Size, kind: usize, packing: Packing) -> Case
         other,
         kind,
     }
+}
+
+/// A linear skin packed with tangents from rest normals, and laid out in the space of the rest pose, which should have
+/// the same normals.
+pub(crate) fn in_rest_space(seed: u64) -> (Case, GpuSkin) {
+    let size = Size {
+        vertices: 70,
+        bones: 6,
+        most_influences: 4,
+        corrections: 3,
+        proxies: 0,
+    };
+    let mut dice = Dice::new(seed);
+    let (skin, pose) = random_skin(&mut dice, size, Kind::Linear);
+    let rest: Vec<_> = (0..70)
+        .map(|_| dice.vector().normalize_or(glam::DVec3::X))
+        .collect();
+    let tangents = tangents_from_rest_normals(&skin, &rest).expect("of this skin");
+    let with = |normals| {
+        let options = PackOptions {
+            normals,
+            normal_length: NormalLength::AsBlended,
+            ..PackOptions::default()
+        };
+        PackedSkin::new(&skin, &options).expect("packs")
+    };
+    let packed = with(Normals::Tangents(tangents.four_vectors()));
+    let inputs = skin.run_pose_program(&pose).expect("fits");
+    let frame = packed.frame(&inputs).expect("fits");
+    let plain = with(Normals::None);
+    let layout = GpuSkin::linear_in_rest_space(&plain, &skin.skeleton, &rest).expect("it fits");
+    let case = Case {
+        packed,
+        other: frame.clone(),
+        frame,
+        kind: Kind::Linear,
+    };
+    (case, layout)
 }
 
 fn normals(dice: &mut Dice, skin: &Skin, kind: usize) -> Normals {

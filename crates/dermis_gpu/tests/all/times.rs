@@ -6,7 +6,7 @@ use dermis::mesh::vertex_normals;
 use dermis::run::{Normals, PackOptions, PackedSkin};
 use dermis::synth::{BodyOptions, body};
 use dermis_gpu::GpuError;
-use dermis_gpu::layout::face_table;
+use dermis_gpu::layout::{GpuSkin, face_table};
 use dermis_gpu::shaders::SkinStage;
 use dermis_gpu::timing::{
     Drawn, GpuTimingOptions, time_compute, time_face_normals, time_objects, time_passes,
@@ -47,12 +47,13 @@ fn every_way_of_skinning_can_be_timed() {
         inputs: frame.inputs(),
         triangles,
     };
+    let skin = GpuSkin::new(&packed).expect("fits");
     let table = face_table(triangles, packed.vertex_count()).expect("in range");
     let times = [
-        time_compute(gpu, &packed, &frame.inputs(), &options),
-        time_vertex_stage(gpu, &packed, &frame.inputs(), &options),
-        time_face_normals(gpu, &packed, &frame.inputs(), &table, &options),
-        time_objects(gpu, &packed, &frame, 3, &options),
+        time_compute(gpu, &skin, &frame.inputs(), &options),
+        time_vertex_stage(gpu, &skin, &frame.inputs(), &options),
+        time_face_normals(gpu, &skin, &frame.inputs(), &table, &options),
+        time_objects(gpu, &skin, &frame, 3, &options),
         time_passes(gpu, &drawn, 2, SkinStage::Vertex, &options),
         time_passes(gpu, &drawn, 2, SkinStage::Compute, &options),
     ];

@@ -3,6 +3,7 @@
 //! Files say far more than this of a surface. What is here is what a picture in plain light needs: colours, opacity, bumps,
 //! glow, and which sides are seen. Metal, roughness and occlusion are not.
 
+mod drawn;
 mod material;
 
 use dermis::bake::Picture;
@@ -10,6 +11,7 @@ use dermis::document::Document;
 
 use crate::decode_image;
 
+pub use drawn::{DrawnCharacter, DrawnPart};
 pub use material::{Look, Opacity, PlacedPicture};
 
 /// The materials of a document, and the pictures that they show.

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3, Vec4};
 
 use super::*;
 use crate::camera::Projection;
-use crate::material::{Glow, Material, NormalMap, Sides};
+use crate::material::{Glow, Material, NormalMap, Opacity, Sides};
 use crate::scene::{Background, Paint, Shading, Surface};
 use crate::texture::TexturePicture;
 
@@ -134,7 +134,7 @@ fn where_opacity_is_below_the_cutoff_there_are_holes() {
     let holed = Material {
         uvs: &UVS,
         picture: Some(&picture),
-        cutoff: Some(0.5),
+        opacity: Opacity::Cutoff(0.5),
         ..Material::default()
     };
     let image = draw(holed.clone(), Shading::Unlit);
@@ -154,15 +154,15 @@ fn where_opacity_is_below_the_cutoff_there_are_holes() {
     let greenest = |x| image.pixel(x, 8).is_some_and(|[r, g, b, _]| g > r && g > b);
     assert!(!greenest(3) && greenest(12), "green behind the hole alone");
 
-    for cutoff in [None, Some(0.0), Some(0.3)] {
+    for opacity in [Opacity::Ignored, Opacity::Cutoff(0.0), Opacity::Cutoff(0.3)] {
         let whole = draw(
             Material {
-                cutoff,
+                opacity,
                 ..holed.clone()
             },
             Shading::Unlit,
         );
-        assert_eq!(whole.pixel(12, 8), Some([0, 0, 255, 255]), "{cutoff:?}");
+        assert_eq!(whole.pixel(12, 8), Some([0, 0, 255, 255]), "{opacity:?}");
     }
     let faint = Material {
         color: [1.0, 1.0, 1.0, 0.4],
@@ -172,6 +172,54 @@ fn where_opacity_is_below_the_cutoff_there_are_holes() {
         draw(faint, Shading::Unlit).pixel(3, 8),
         Some([0; 4]),
         "by the factor"
+    );
+}
+
+#[test]
+fn blended_surfaces_let_through_what_their_opacity_leaves() {
+    let (near, middle, far) = (corners(16.0, 0.0), corners(16.0, -1.0), corners(16.0, -2.0));
+    let seen = |opacities: [f32; 2]| {
+        let faint = |positions, [r, g, b]: [f32; 3], opacity| {
+            let material = Material {
+                color: [r, g, b, opacity],
+                opacity: Opacity::Blended,
+                ..Material::default()
+            };
+            Surface::new(positions, &[], &SQUARE).painted(Paint::Material(material))
+        };
+        let surfaces = vec![
+            faint(&near, [1.0, 0.0, 0.0], opacities[0]),
+            faint(&middle, [0.0, 1.0, 0.0], opacities[1]),
+            Surface::new(&far, &[], &SQUARE).painted(Paint::Solid([0.0, 0.0, 1.0])),
+        ];
+        let unlit = |surface| Surface {
+            shading: Shading::Unlit,
+            ..surface
+        };
+        let scene = Scene {
+            surfaces: surfaces.into_iter().map(unlit).collect(),
+            ..Scene::default()
+        };
+        let light = rasterize(&scene, &front(16), 16, 16).expect("a valid scene");
+        light[8 * 16 + 8]
+    };
+    assert_eq!(seen([1.0, 1.0]), [1.0, 0.0, 0.0, 1.0], "opaque");
+    assert_eq!(
+        seen([0.0, 0.0]),
+        [0.0, 0.0, 1.0, 1.0],
+        "nothing but the last"
+    );
+    assert_eq!(
+        seen([0.25, 0.0]),
+        [0.25, 0.0, 0.75, 1.0],
+        "a quarter of red"
+    );
+    // Over each other they should have 1/2, 1/4 and 1/4; with samples as they are it is near that.
+    let [red, green, blue, _] = seen([0.5, 0.5]);
+    assert_eq!(red, 0.5, "the first one");
+    assert!(
+        (green - 0.25).abs() <= 0.125 && (red + green + blue - 1.0).abs() < 1e-6,
+        "both others show: {green} and {blue}"
     );
 }
 
@@ -302,7 +350,7 @@ fn broken_tangents_and_coordinates_leave_the_surface_smooth_or_grey() {
     let unplaced = Material {
         uvs: &[Vec2::NAN; 4],
         picture: Some(&picture),
-        cutoff: Some(0.5),
+        opacity: Opacity::Cutoff(0.5),
         ..Material::default()
     };
     let seen = draw(unplaced, Shading::Unlit).pixel(8, 4);

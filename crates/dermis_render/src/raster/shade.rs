@@ -25,14 +25,18 @@ pub(super) struct Shader<'a> {
 /// Where a triangle of a surface with holes is not drawn.
 pub(super) struct Holes<'a> {
     material: &'a Material<'a>,
+    /// Number of the surface in its scene.
+    surface: usize,
+    /// Whether its inner side is seen.
+    inside: bool,
     corners: [usize; 3],
     triangle: usize,
     lines: [DVec3; 3],
 }
 
 impl Holes<'_> {
-    /// Whether there is a hole at a pixel position; each of a pixel's samples answers for its own part.
-    pub(super) fn is_open(&self, x: f64, y: f64) -> bool {
+    /// Whether a sample at a pixel position sees through; each of a pixel's samples answers for its own part.
+    pub(super) fn is_open(&self, sample: usize, x: f64, y: f64) -> bool {
         let spot = Spot {
             triangle: self.triangle,
             corners: self.corners,
@@ -45,7 +49,8 @@ impl Holes<'_> {
             .and_then(|picture| spot.texel(self.material.uvs, picture))
             .map_or(1.0, |texel| texel.w);
         let opacity = self.material.color[3] * texel;
-        self.material.cutoff.is_some_and(|cutoff| opacity < cutoff)
+        let threshold = (self.material.opacity).threshold(sample, self.surface, self.inside);
+        opacity < threshold
     }
 }
 
@@ -95,7 +100,8 @@ impl<'a> Shader<'a> {
         if !self.has_holes {
             return None;
         }
-        let mesh = &self.meshes[self.meshes.partition_point(|mesh| mesh.first_id <= id) - 1];
+        let surface = self.meshes.partition_point(|mesh| mesh.first_id <= id) - 1;
+        let mesh = &self.meshes[surface];
         let LinearPaint::Material { material, .. } = &mesh.paint else {
             return None;
         };
@@ -104,11 +110,15 @@ impl<'a> Shader<'a> {
         }
         let triangle = (id - mesh.first_id) as usize;
         let corners = mesh.surface.triangles[triangle].map(|vertex| vertex as usize);
+        let seen = corners.map(|vertex| mesh.vertices[vertex].xyw());
         Some(Holes {
             material,
+            surface,
+            // Anticlockwise from outside, with y up, is clockwise with y down.
+            inside: seen[0].dot(seen[1].cross(seen[2])) > 0.0,
             corners,
             triangle,
-            lines: edge_lines(corners.map(|vertex| mesh.vertices[vertex].xyw())),
+            lines: edge_lines(seen),
         })
     }
 

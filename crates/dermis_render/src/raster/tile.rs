@@ -207,11 +207,12 @@ fn inside_signs(centers: [i64; 3], offsets: &[[i32; SAMPLES]; 3]) -> [i32; SAMPL
 
 /// Takes the samples of one pixel that are in holes out of those inside a triangle.
 fn leave_out(sides: &mut [i32; SAMPLES], holes: &Holes<'_>, x: i32, y: i32) {
-    for (side, offset) in sides.iter_mut().zip(OFFSETS) {
+    for (sample, (side, offset)) in sides.iter_mut().zip(OFFSETS).enumerate() {
         let place = |pixel: i32, offset: i32| {
             f64::from(pixel) + 0.5 + f64::from(offset) / f64::from(SUBPIXELS)
         };
-        if *side >= 0 && holes.is_open(place(x, offset[0]), place(y, offset[1])) {
+        let (x, y) = (place(x, offset[0]), place(y, offset[1]));
+        if *side >= 0 && holes.is_open(sample, x, y) {
             *side = -1;
         }
     }

@@ -12,7 +12,7 @@ use dermis_gpu::timing::{
 };
 use serde::Serialize;
 
-use super::cases::{Case, cases, made};
+use super::cases::{BLENDED, Case, cases, made};
 use crate::args::BenchArgs;
 use crate::cmd::bench::{Subject, read_subject};
 use crate::talk::Talk;
@@ -148,12 +148,17 @@ fn time_subject(
     let cases = cases(subject)?;
     for (number, case) in cases.iter().enumerate() {
         step(number, cases.len())?;
-        let Case { packed, frame, .. } = case;
-        let compute = time_compute(gpu, packed, &frame.inputs(), &options)?;
+        let Case {
+            packed,
+            frame,
+            layout,
+            ..
+        } = case;
+        let compute = time_compute(gpu, layout, &frame.inputs(), &options)?;
         if (case.program, case.normals) == ("linear blend", "none") {
             linear_blend = Some(compute);
         }
-        let vertex_stage = time_vertex_stage(gpu, packed, &frame.inputs(), &options)?;
+        let vertex_stage = time_vertex_stage(gpu, layout, &frame.inputs(), &options)?;
         let cpu = packed.time(
             &frame.inputs(),
             &TimingOptions {
@@ -168,14 +173,14 @@ fn time_subject(
             compute_ns_per_vertex: compute,
             times_linear_blend: linear_blend.map(|base| compute / base),
             vertex_stage_ns_per_vertex: Some(vertex_stage),
-            cpu_ns_per_vertex: Some(cpu.ns_per_vertex),
+            cpu_ns_per_vertex: (case.normals != BLENDED).then_some(cpu.ns_per_vertex),
         });
     }
     let triangles = subject.mesh.triangles();
     if let (Some(case), false) = (cases.first(), triangles.is_empty()) {
         let table = face_table(triangles, subject.skin.vertex_count())?;
         let inputs = case.frame.inputs();
-        let time = time_face_normals(gpu, &case.packed, &inputs, &table, &options)?;
+        let time = time_face_normals(gpu, &case.layout, &inputs, &table, &options)?;
         rows.push(Timed {
             program: "normals alone",
             normals: "faces",
@@ -240,7 +245,7 @@ fn fitted(gpu: &Gpu, program: &'static str, talk: &Talk) -> anyhow::Result<Model
                         influences: count * each * influences as f64,
                         objects: count,
                         bones: count * bone_count as f64,
-                        seconds: time_objects(gpu, &case.packed, &case.frame, objects, &options)?,
+                        seconds: time_objects(gpu, &case.layout, &case.frame, objects, &options)?,
                     });
                 }
             }
