@@ -24,6 +24,8 @@ pub enum Format {
     Pc2,
     /// Point cache of LightWave and Blender: frames without faces.
     Mdd,
+    /// Alembic, in its container Ogawa: read, not written.
+    Abc,
 }
 
 /// What a file may hold beside the positions of its points.
@@ -73,7 +75,7 @@ struct Row {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Glb,
         Self::Gltf,
         Self::Obj,
@@ -81,6 +83,7 @@ impl Format {
         Self::Npz,
         Self::Pc2,
         Self::Mdd,
+        Self::Abc,
     ];
 
     /// The table: a new format needs a row here, and its reader and writer in `read` and `write`.
@@ -154,6 +157,13 @@ impl Format {
                 extension: "mdd",
                 ..POINT_CACHE
             },
+            Self::Abc => Row {
+                name: "Alembic",
+                extension: "abc",
+                is_written: false,
+                frames: FrameStorage::OneFile,
+                ..MESH
+            },
         }
     }
 
@@ -161,7 +171,7 @@ impl Format {
     /// themselves.
     pub(crate) fn memory_per_byte(self) -> u64 {
         match self {
-            Self::Glb | Self::Gltf | Self::Npz => 1,
+            Self::Glb | Self::Gltf | Self::Npz | Self::Abc => 1,
             // Three single-precision numbers become double ones.
             Self::Pc2 | Self::Mdd => 3,
             // `f 1 2 3` is stored three times: as a polygon, a triangle, and a drawn triangle.
@@ -319,6 +329,7 @@ mod tests {
             ("a.npz", Format::Npz),
             ("a.pc2", Format::Pc2),
             ("a.mdd", Format::Mdd),
+            ("a.abc", Format::Abc),
         ] {
             let found = Format::of(Path::new(name)).expect("a known extension");
             assert_eq!(found, expected, "for {name}");
@@ -332,7 +343,10 @@ mod tests {
                 .expect_err("unknown")
                 .to_string();
             assert!(message.contains(".glb, .gltf, .obj"), "{message}");
-            assert!(message.ends_with(".mdd, .obj.gz and .ply.gz"), "{message}");
+            assert!(
+                message.ends_with(".mdd, .abc, .obj.gz and .ply.gz"),
+                "{message}"
+            );
         }
     }
 
