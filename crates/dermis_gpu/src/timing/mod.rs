@@ -1,6 +1,6 @@
 //! How fast skins are on a graphics card.
 //!
-//! Times are the card's own where it has timestamps, else those between handing work in and its end. Each is the best of
+//! Times are the card's own where it has a clock, else those between handing work in and its end. Each is the best of
 //! several runs, and a run repeats the work until it is long enough to be measured.
 
 mod draw;
