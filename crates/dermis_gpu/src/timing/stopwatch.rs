@@ -55,10 +55,7 @@ impl<'a> Marks<'a> {
 
 impl<'a> Stopwatch<'a> {
     pub(super) fn new(gpu: &'a Gpu) -> Self {
-        // A program that acts as a card has no clock of its own, and what Mesa's notes around compute passes can be shorter
-        // than their work: once in some hundred times when the processor is busy, which the best of many runs finds.
-        let has_clock = gpu.has_timestamps() && !gpu.is_software();
-        let clock = has_clock.then(|| {
+        let clock = gpu.has_timestamps().then(|| {
             let buffer = |usage| {
                 gpu.device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some("timestamps"),
@@ -80,8 +77,8 @@ impl<'a> Stopwatch<'a> {
         Self { gpu, clock }
     }
 
-    /// Seconds of one repetition, the best of all runs. `record` records passes that do the work so many times.
-    pub(super) fn best(
+    /// Seconds of one repetition, the median of all runs. `record` records passes that do the work so many times.
+    pub(super) fn typical(
         &self,
         options: &GpuTimingOptions,
         record: impl Fn(&mut wgpu::CommandEncoder, Marks<'_>, usize) -> Result<(), GpuError>,
@@ -91,12 +88,13 @@ impl<'a> Stopwatch<'a> {
         let once = self.seconds(|encoder, marks| record(encoder, marks, 1))?;
         let wanted = options.run_time.as_secs_f64() / once.max(1e-9);
         let repeats = (wanted.ceil() as usize).clamp(1, MOST_REPEATS);
-        let mut best = f64::INFINITY;
+        let mut runs = Vec::new();
         for _ in 0..options.runs.max(1) {
             let run = self.seconds(|encoder, marks| record(encoder, marks, repeats))?;
-            best = best.min(run / repeats as f64);
+            runs.push(run / repeats as f64);
         }
-        Ok(best)
+        runs.sort_by(f64::total_cmp);
+        Ok(runs[runs.len() / 2])
     }
 
     fn seconds(

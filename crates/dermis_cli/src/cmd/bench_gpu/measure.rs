@@ -25,7 +25,7 @@ const INFLUENCES: [usize; 3] = [2, 4, 8];
 const BONES: usize = 60;
 /// Passes of a frame: a picture; with a shadow; with a shadow and depth of two more lights.
 const PASSES: [usize; 3] = [1, 2, 4];
-/// How often everything is timed; the best counts.
+/// How often everything is timed; the median counts.
 const ROUNDS: usize = 3;
 
 /// Everything that was measured.
@@ -112,7 +112,7 @@ pub(super) fn measure(gpu: &Gpu, args: &BenchArgs, talk: &Talk) -> anyhow::Resul
     Ok(Timings {
         adapter: gpu.description(),
         software: gpu.is_software(),
-        timestamps: gpu.has_timestamps() && !gpu.is_software(),
+        timestamps: gpu.has_timestamps(),
         vertices: typical.skin.vertex_count(),
         bones: typical.skin.skeleton.bone_count(),
         rows,
@@ -149,17 +149,19 @@ fn time_subject(
 ) -> anyhow::Result<()> {
     let influences = Cost::of(&subject.skin).mean_influences;
     let cases = cases(subject)?;
-    let mut times = vec![[f64::INFINITY; 3]; cases.len()];
-    let mut faces = f64::INFINITY;
+    let mut times = vec![[const { Vec::new() }; 3]; cases.len()];
+    let mut faces = Vec::new();
     for round in 0..ROUNDS {
-        for (number, (case, best)) in cases.iter().zip(&mut times).enumerate() {
+        for (number, (case, all)) in cases.iter().zip(&mut times).enumerate() {
             step(round * cases.len() + number, ROUNDS * cases.len())?;
-            for (best, time) in best.iter_mut().zip(time_case(gpu, case)?) {
-                *best = best.min(time);
+            for (all, time) in all.iter_mut().zip(time_case(gpu, case)?) {
+                all.push(time);
             }
         }
-        faces = faces.min(time_faces(gpu, subject, &cases)?);
+        faces.push(time_faces(gpu, subject, &cases)?);
     }
+    let times: Vec<[f64; 3]> = times.into_iter().map(|all| all.map(median)).collect();
+    let faces = median(faces);
     let is_base = |case: &Case| (case.program, case.normals) == ("linear blend", "none");
     let base = cases.iter().position(is_base).map(|k| times[k][0]);
     for (case, [compute, vertex_stage, cpu]) in cases.iter().zip(times) {
@@ -185,6 +187,12 @@ fn time_subject(
         });
     }
     Ok(())
+}
+
+/// The one in the middle, which neither a busy moment of the machine nor a quiet one has a part in.
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
 
 /// Nanoseconds per vertex: the compute pass, the vertex stage, and one thread of the processor.
@@ -220,12 +228,12 @@ fn time_faces(gpu: &Gpu, subject: &Subject, cases: &[Case]) -> anyhow::Result<f6
     )?)
 }
 
-/// How long each is timed. A program that acts as a card shares the processor with all else: many short runs find a
-/// moment in which it has it to itself.
+/// How long each is timed. A program that acts as a card shares the processor with all else, so its times scatter: many
+/// short runs have a steadier median than few long ones.
 fn options(gpu: &Gpu) -> GpuTimingOptions {
     match gpu.is_software() {
         true => GpuTimingOptions {
-            runs: 8,
+            runs: 9,
             run_time: Duration::from_millis(6),
         },
         false => GpuTimingOptions::default(),
@@ -244,19 +252,19 @@ fn time_frames(gpu: &Gpu, subject: &Subject, talk: &Talk) -> anyhow::Result<Vec<
         inputs: case.frame.inputs(),
         triangles: subject.mesh.triangles(),
     };
-    let mut times = [[f64::INFINITY; 2]; PASSES.len()];
+    let mut times = [const { [const { Vec::new() }; 2] }; PASSES.len()];
     for _ in 0..ROUNDS {
-        for (passes, best) in PASSES.into_iter().zip(&mut times) {
-            for (stage, best) in [SkinStage::Compute, SkinStage::Vertex]
+        for (passes, both) in PASSES.into_iter().zip(&mut times) {
+            for (stage, all) in [SkinStage::Compute, SkinStage::Vertex]
                 .into_iter()
-                .zip(best)
+                .zip(both)
             {
                 talk.check_stopped()?;
-                *best = best.min(time_passes(gpu, &drawn, passes, stage, &options)?);
+                all.push(time_passes(gpu, &drawn, passes, stage, &options)?);
             }
         }
     }
-    let rows = PASSES.into_iter().zip(times);
+    let rows = PASSES.into_iter().zip(times.map(|both| both.map(median)));
     let rows = rows.map(|(passes, [compute, vertex_stage])| Passes {
         passes,
         compute_ns_per_vertex: compute,
