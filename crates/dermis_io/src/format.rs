@@ -10,6 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use glam::DVec3;
 
+use crate::fbx;
 use crate::format_table::lower_name;
 use crate::geometry::Geometry;
 use crate::gltf;
@@ -92,6 +93,7 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Document, IoError> {
         Format::Pc2 => point_cache::read_pc2(bytes).and_then(|cache| cloud(path, cache)),
         Format::Mdd => point_cache::read_mdd(bytes).and_then(|cache| cloud(path, cache)),
         Format::Abc => alembic::read(bytes),
+        Format::Fbx => fbx::read(path, bytes),
     };
     let mut document = document.map_err(|fault| fault.in_file(path))?;
     document.path = path.to_owned();
@@ -292,7 +294,7 @@ pub fn to_bytes(
         Format::Npz => npz::write(document),
         Format::Pc2 => point_cache::write_pc2(&frames),
         Format::Mdd => point_cache::write_mdd(&frames, document.frames_per_second),
-        Format::Abc => Err(not_written(format)),
+        Format::Abc | Format::Fbx => Err(not_written(format)),
     }
 }
 
@@ -356,7 +358,7 @@ impl Transaction {
                 let writer = PlyWriter::new(document, options.ply, !moving);
                 return self.add_numbered(path, &frames(document), |p| writer.to_bytes(p));
             }
-            Format::Glb | Format::Npz | Format::Pc2 | Format::Mdd | Format::Abc => {}
+            Format::Glb | Format::Npz | Format::Pc2 | Format::Mdd | Format::Abc | Format::Fbx => {}
         }
         let bytes = to_bytes(document, format, options).map_err(|fault| fault.in_file(path))?;
         self.add(path, &bytes)?;

@@ -46,6 +46,7 @@
 mod alembic;
 mod assembled;
 mod error;
+mod fbx;
 mod files;
 mod format;
 mod format_table;
