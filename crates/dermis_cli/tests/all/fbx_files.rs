@@ -1,6 +1,8 @@
 //! FBX files go wherever glTF files go. `data/bar.fbx` has two bones, a blend shape with an in-between, and two takes.
 
-use crate::common::{Scratch, quoted, unbroken};
+#[cfg(feature = "fbx")]
+use crate::common::quoted;
+use crate::common::{Scratch, unbroken};
 use crate::support;
 
 fn scratch_with_bar() -> Scratch {
@@ -11,6 +13,7 @@ fn scratch_with_bar() -> Scratch {
 }
 
 /// The largest distance between the frames of two takes that `dermis eval` wrote, as a share of their size.
+#[cfg(feature = "fbx")]
 fn apart(scratch: &Scratch, a: &str, b: &str) -> f64 {
     let (a, b) = (scratch.read(a), scratch.read(b));
     assert_eq!(a.frames.len(), b.frames.len(), "as many frames");
