@@ -59,6 +59,24 @@ pub(crate) fn node_clients() -> Option<PathBuf> {
     None
 }
 
+/// A Python with the official library of Alembic, or `None`, with a printed message, where there is none.
+///
+/// With `DERMIS_REQUIRE_CLIENTS` set, as the test command does, its absence fails the test.
+pub(crate) fn alembic_python() -> Option<PathBuf> {
+    let python = repository().join("clients/.venv/bin/python");
+    let mut import = std::process::Command::new(&python);
+    let found = import.args(["-c", "import alembic3d"]).output();
+    if found.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    assert!(
+        std::env::var_os("DERMIS_REQUIRE_CLIENTS").is_none(),
+        "the official library of Alembic is not installed: run scripts/test.sh"
+    );
+    eprintln!("skipped: needs the Python module alembic3d in clients/.venv; run scripts/test.sh");
+    None
+}
+
 /// A Python with Blender's module `bpy`, or `None`, with a printed message, where there is none.
 ///
 /// With `DERMIS_REQUIRE_CLIENTS` set, as the test command does, its absence fails the test.

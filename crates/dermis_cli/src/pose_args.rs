@@ -85,7 +85,7 @@ pub(crate) struct Crowd {
 /// Arguments of `dermis transform`.
 #[derive(Debug, Args)]
 pub(crate) struct TransformArgs {
-    /// The file to move: .glb .gltf .npz .obj .ply .pc2 .mdd
+    /// The file to move: .glb .gltf .npz .obj .ply .pc2 .mdd .abc .fbx
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
     /// A factor above 0, about the origin.

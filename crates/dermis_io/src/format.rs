@@ -10,6 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use glam::DVec3;
 
+use crate::fbx;
 use crate::format_table::lower_name;
 use crate::geometry::Geometry;
 use crate::gltf;
@@ -17,7 +18,7 @@ use crate::obj::{self, ObjWriter};
 use crate::ply::{self, PlyEncoding, PlyWriter};
 use crate::point_cache::{self, PointCache};
 use crate::sequence::{self, SequenceOptions};
-use crate::{Document, Fault, Format, IoError, Transaction, npz, read_file};
+use crate::{Document, Fault, Format, IoError, Transaction, alembic, npz, read_file};
 
 fn is_packed(path: &Path) -> bool {
     lower_name(path).ends_with(".gz")
@@ -91,6 +92,8 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Document, IoError> {
         Format::Npz => npz::read(path, bytes),
         Format::Pc2 => point_cache::read_pc2(bytes).and_then(|cache| cloud(path, cache)),
         Format::Mdd => point_cache::read_mdd(bytes).and_then(|cache| cloud(path, cache)),
+        Format::Abc => alembic::read(bytes),
+        Format::Fbx => fbx::read(path, bytes),
     };
     let mut document = document.map_err(|fault| fault.in_file(path))?;
     document.path = path.to_owned();
@@ -291,7 +294,16 @@ pub fn to_bytes(
         Format::Npz => npz::write(document),
         Format::Pc2 => point_cache::write_pc2(&frames),
         Format::Mdd => point_cache::write_mdd(&frames, document.frames_per_second),
+        Format::Abc | Format::Fbx => Err(not_written(format)),
     }
+}
+
+/// The fault of a format that is only read.
+fn not_written(format: Format) -> Fault {
+    Fault::unsupported(
+        format!("writing {}", format.name()),
+        format!("choose {}", Format::writers_of(&[])),
+    )
 }
 
 /// Fails when a frame has other points than the rest mesh.
@@ -346,7 +358,7 @@ impl Transaction {
                 let writer = PlyWriter::new(document, options.ply, !moving);
                 return self.add_numbered(path, &frames(document), |p| writer.to_bytes(p));
             }
-            Format::Glb | Format::Npz | Format::Pc2 | Format::Mdd => {}
+            Format::Glb | Format::Npz | Format::Pc2 | Format::Mdd | Format::Abc | Format::Fbx => {}
         }
         let bytes = to_bytes(document, format, options).map_err(|fault| fault.in_file(path))?;
         self.add(path, &bytes)?;

@@ -24,6 +24,10 @@ pub enum Format {
     Pc2,
     /// Point cache of LightWave and Blender: frames without faces.
     Mdd,
+    /// Alembic, in its container Ogawa: read, not written.
+    Abc,
+    /// FBX, binary or ASCII, in builds with the feature `fbx`; read, and not written.
+    Fbx,
 }
 
 /// What a file may hold beside the positions of its points.
@@ -73,7 +77,7 @@ struct Row {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Glb,
         Self::Gltf,
         Self::Obj,
@@ -81,6 +85,8 @@ impl Format {
         Self::Npz,
         Self::Pc2,
         Self::Mdd,
+        Self::Abc,
+        Self::Fbx,
     ];
 
     /// The table: a new format needs a row here, and its reader and writer in `read` and `write`.
@@ -154,6 +160,23 @@ impl Format {
                 extension: "mdd",
                 ..POINT_CACHE
             },
+            Self::Abc => Row {
+                name: "Alembic",
+                extension: "abc",
+                is_written: false,
+                frames: FrameStorage::OneFile,
+                ..MESH
+            },
+            // Its reader turns what is not y up.
+            Self::Fbx => Row {
+                name: "FBX",
+                extension: "fbx",
+                is_written: false,
+                is_y_up: true,
+                frames: FrameStorage::OneFile,
+                holds: &[Faces, Polygons, Skin, Clips],
+                ..MESH
+            },
         }
     }
 
@@ -161,7 +184,7 @@ impl Format {
     /// themselves.
     pub(crate) fn memory_per_byte(self) -> u64 {
         match self {
-            Self::Glb | Self::Gltf | Self::Npz => 1,
+            Self::Glb | Self::Gltf | Self::Npz | Self::Abc | Self::Fbx => 1,
             // Three single-precision numbers become double ones.
             Self::Pc2 | Self::Mdd => 3,
             // `f 1 2 3` is stored three times: as a polygon, a triangle, and a drawn triangle.
@@ -233,7 +256,7 @@ impl Format {
         self.row().is_written
     }
 
-    /// True when its standard says that y is up: such files are never turned.
+    /// True when its standard says that y is up, or its reader turns what the file says is not: such files are never turned.
     pub fn is_y_up(self) -> bool {
         self.row().is_y_up
     }
@@ -319,6 +342,8 @@ mod tests {
             ("a.npz", Format::Npz),
             ("a.pc2", Format::Pc2),
             ("a.mdd", Format::Mdd),
+            ("a.abc", Format::Abc),
+            ("a.FBX", Format::Fbx),
         ] {
             let found = Format::of(Path::new(name)).expect("a known extension");
             assert_eq!(found, expected, "for {name}");
@@ -327,12 +352,15 @@ mod tests {
 
     #[test]
     fn unknown_extensions_are_refused_with_the_known_ones() {
-        for name in ["a.fbx", "a", "a.npz.gz", ".gz", "", "obj"] {
+        for name in ["a.max", "a", "a.npz.gz", ".gz", "", "obj"] {
             let message = Format::of(Path::new(name))
                 .expect_err("unknown")
                 .to_string();
             assert!(message.contains(".glb, .gltf, .obj"), "{message}");
-            assert!(message.ends_with(".mdd, .obj.gz and .ply.gz"), "{message}");
+            assert!(
+                message.ends_with(".mdd, .abc, .fbx, .obj.gz and .ply.gz"),
+                "{message}"
+            );
         }
     }
 
@@ -355,10 +383,11 @@ mod tests {
     }
 
     #[test]
-    fn only_gltf_says_which_axis_is_up() {
+    fn gltf_and_fbx_say_which_axis_is_up() {
         let upright = Format::ALL.into_iter().filter(|format| format.is_y_up());
         let upright: Vec<Format> = upright.collect();
-        assert_eq!(upright, [Format::Glb, Format::Gltf], "by their standard");
+        let expected = [Format::Glb, Format::Gltf, Format::Fbx];
+        assert_eq!(upright, expected, "by their standard, or in the file");
     }
 
     #[test]

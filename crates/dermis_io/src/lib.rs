@@ -43,8 +43,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alembic;
 mod assembled;
 mod error;
+mod fbx;
 mod files;
 mod format;
 mod format_table;

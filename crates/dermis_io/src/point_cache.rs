@@ -74,7 +74,7 @@ pub(crate) fn read_mdd(bytes: &[u8]) -> Result<PointCache, Fault> {
 }
 
 /// The steady speed of frames at the given times, or `None` when there is none.
-fn frames_per_second(times: &[f64]) -> Option<f64> {
+pub(crate) fn frames_per_second(times: &[f64]) -> Option<f64> {
     let (first, last) = (times.first()?, times.last()?);
     let steps = times.len() - 1;
     let step = (last - first) / steps as f64;

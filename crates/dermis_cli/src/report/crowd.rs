@@ -328,11 +328,13 @@ fn sentences(job: &CrowdJob<'_>, facts: &Facts) -> Vec<String> {
         None => String::new(),
     };
     sentences.push(culling + &levels);
-    sentences.push(format!(
-        "Clips are played from up to {:.0} steps a second; between them no vertex strays by more than {}.",
-        facts.steps_per_second,
-        super::short(facts.step_error)
-    ));
+    if !job.document.clips.is_empty() {
+        sentences.push(format!(
+            "Clips are played from up to {:.0} steps a second; between them no vertex strays by more than {}.",
+            facts.steps_per_second,
+            super::short(facts.step_error)
+        ));
+    }
     sentences
 }
 

@@ -76,6 +76,7 @@ fn folder() -> Scratch {
     scratch.put("painted.json", r##"{"colors": {"bone_0": "#ff0000"}}"##);
     scratch.put("out_of_range.obj", QUAD.replace("3 4", "3 5"));
     scratch.put("scene.fbx", "Kaydara FBX Binary");
+    scratch.put("scene.max", "a scene of 3ds Max");
     scratch.put("in_the_way", "a file where a folder should be");
     scratch
 }
@@ -106,7 +107,8 @@ fn bad_input_gets_one_sentence() {
             "convert 'none_*.obj' out.npz",
             &["none_*.obj", "at least one file"],
         ),
-        ("info scene.fbx", &["scene.fbx", "not supported", ".glb"]),
+        ("info scene.fbx", &["scene.fbx", "FBX"]),
+        ("info scene.max", &["scene.max", "not supported", ".glb"]),
         (
             "convert quad.obj out.fbx",
             &["out.fbx", "not supported", ".glb"],

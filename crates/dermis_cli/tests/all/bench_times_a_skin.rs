@@ -221,7 +221,7 @@ fn cost_models_are_fitted_on_bodies_of_many_sizes() {
 
 #[cfg(not(feature = "gpu"))]
 #[test]
-fn a_build_without_graphics_cards_says_how_to_get_one_that_has_them() {
+fn without_graphics_cards_it_says_how_to_build_them_in() {
     let run = Scratch::new().dermis("bench --gpu");
     assert_eq!(run.code, 2, "{run:#?}");
     assert_eq!(

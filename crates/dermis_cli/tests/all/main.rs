@@ -20,6 +20,7 @@ mod decompose_real_animations;
 mod demo_shows_the_fix;
 mod every_method;
 mod examples_never_fitted;
+mod fbx_files;
 mod files_stay_whole;
 mod files_with_levels;
 mod fit_a_known_rig;

@@ -57,7 +57,26 @@ pub(super) fn document() -> Document {
 }
 
 pub(super) fn character() -> (Document, Character) {
-    let document = document();
+    of_document(document())
+}
+
+/// The same in animation space.
+pub(super) fn free_character() -> Character {
+    let mut document = document();
+    let skin = document.skin.take().expect("it has one");
+    for level in &mut document.levels {
+        let linear = level
+            .program
+            .to_linear(&skin.skeleton)
+            .expect("a linear blend skin is linear");
+        level.program = dermis::VertexProgram::Linear(linear);
+    }
+    // The full character stays linear blend: packed with the others it becomes as they are.
+    document.skin = Some(skin);
+    of_document(document).1
+}
+
+fn of_document(document: Document) -> (Document, Character) {
     let character =
         Character::new(&document, &CharacterOptions::default()).expect("it can be drawn");
     (document, character)
@@ -112,7 +131,7 @@ fn fact_r2_culled_instances_have_no_vertex_in_the_picture_in_any_legal_pose() {
         .collect();
     let instances = crowd_of(&character, 150);
     let (culled, checked) = (Cell::new(0), Cell::new(0));
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(150));
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(10_000));
     let cameras = (
         prop::array::uniform2(-1.5..1.5f32),
         prop::array::uniform2(-1.5..1.5f32),
@@ -135,6 +154,10 @@ fn fact_r2_culled_instances_have_no_vertex_in_the_picture_in_any_legal_pose() {
                 continue;
             }
             culled.set(culled.get() + 1);
+            // A few of each camera's: others have their turn with other cameras.
+            if (number + plan.drawn.len()) % 25 > 0 {
+                continue;
+            }
             for vertex in &shapes[number % shapes.len()] {
                 let at = clip * instance.world_from_model(vertex.as_vec3()).extend(1.0);
                 let is_seen = at.x.abs() <= at.w && at.y.abs() <= at.w && at.z >= 0.0 && at.w > 0.0;
@@ -150,7 +173,7 @@ fn fact_r2_culled_instances_have_no_vertex_in_the_picture_in_any_legal_pose() {
     outcome.expect("nothing that is culled is seen");
     let (culled, checked) = (culled.get(), checked.get());
     assert!(
-        culled > 3000 && checked > 100_000,
+        culled > 100_000 && checked > 1_000_000,
         "{culled} culled, {checked} vertices"
     );
 }

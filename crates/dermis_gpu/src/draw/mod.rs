@@ -1,7 +1,7 @@
 //! Pictures of scenes on a graphics card, with the look of [`dermis_render::render`].
 //!
 //! A [`Renderer`] takes the same [`Scene`] and [`Camera`] and gives the same [`Image`], but for rounding: the camera's matrix
-//! is [`Camera::clip_from_world`](dermis_render::Camera::clip_from_world), light is [`Lights`](dermis_render::Lights) as
+//! is [`Camera::clip_from_world`](dermis_render::Camera::clip_from_world), light is [`Lights`] as
 //! numbers, background and shadow are [`compose`]. Surfaces are drawn once for each of the sixteen samples of a pixel, moved
 //! so that the middle of the pixel is at [`SAMPLE_PLACES`]; the samples of an edge are then those of the processor.
 //!

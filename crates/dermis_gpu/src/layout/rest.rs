@@ -69,12 +69,14 @@ fn planes(skin: &GpuSkin, rest_normals: &[DVec3], rest: &[DAffine3]) -> Vec<u32>
     let mut moved = Vec::with_capacity(skin.planes.len() + 3 * skin.places.len());
     let mut old = skin.planes.chunks_exact(4 * BLOCK);
     for (block, places) in skin.places.chunks(BLOCK).enumerate() {
-        for c in 0..3 {
-            moved.extend(places.iter().map(|&vertex| match vertex {
-                PADDING => 0,
-                vertex => (rest_normals[vertex as usize][c] as f32).to_bits(),
-            }));
-        }
+        let normals = places.iter().map(|&vertex| match vertex {
+            PADDING => DVec3::ZERO,
+            vertex => rest_normals[vertex as usize],
+        });
+        let normals: Vec<_> = normals.map(|n| n.as_vec3()).collect();
+        moved.extend(normals.iter().map(|n| n.x.to_bits()));
+        moved.extend(normals.iter().map(|n| n.y.to_bits()));
+        moved.extend(normals.iter().map(|n| n.z.to_bits()));
         for (&bone, numbers) in skin.bones_of(block).iter().zip(&mut old) {
             let mut numbers = numbers.to_vec();
             move_lanes(&mut numbers, &rest[bone as usize]);

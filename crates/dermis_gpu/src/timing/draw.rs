@@ -53,7 +53,7 @@ pub fn time_vertex_stage(
     let topology = wgpu::PrimitiveTopology::PointList;
     let scene = Scene::new(gpu, &loaded, SkinStage::Vertex, topology, outside);
     let count = skin.info.vertices;
-    let seconds = Stopwatch::new(gpu).best(options, |encoder, marks, repeats| {
+    let seconds = Stopwatch::new(gpu).typical(options, |encoder, marks, repeats| {
         let mut pass = scene.begin(encoder, marks.render(true, true));
         scene.bind(&loaded, &mut pass);
         (0..repeats).for_each(|_| pass.draw(0..count, 0..1));
@@ -82,7 +82,7 @@ pub fn time_passes(
     let bytes = bytemuck::cast_slice(corners);
     let index = gpu.storage("triangles", bytes, wgpu::BufferUsages::INDEX)?;
     let count = corners.len() as u32;
-    let seconds = Stopwatch::new(gpu).best(options, |encoder, marks, repeats| {
+    let seconds = Stopwatch::new(gpu).typical(options, |encoder, marks, repeats| {
         for repeat in 0..repeats {
             let [first, last] = [repeat == 0, repeat == repeats - 1];
             let compute = stage == SkinStage::Compute;

@@ -1,7 +1,8 @@
 //! How fast skins are on a graphics card.
 //!
-//! Times are the card's own where it has timestamps, else those between handing work in and its end. Each is the best of
-//! several runs, and a run repeats the work until it is long enough to be measured.
+//! Times are the card's own where it has a clock, else those between handing work in and its end. Each is the
+//! median of several runs, because clocks and neighbours on the same processor speed single runs up as well as slow them down
+//! (the best of many would find the one run that had everything to itself); and a run repeats the work until it is long enough to be measured.
 
 mod draw;
 mod stopwatch;
@@ -20,7 +21,7 @@ use crate::{Gpu, GpuError};
 /// How something is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GpuTimingOptions {
-    /// Number of runs; the fastest counts. At least 1, default 5.
+    /// Number of runs, of which the median counts. At least 1, default 5.
     pub runs: usize,
     /// Work is repeated within a run for about this long; default 20 ms.
     pub run_time: Duration,
@@ -61,7 +62,7 @@ pub fn time_compute(
     options: &GpuTimingOptions,
 ) -> Result<f64, GpuError> {
     let Loaded { pipelines, buffers } = Loaded::new(gpu, skin, inputs)?;
-    let seconds = Stopwatch::new(gpu).best(options, |encoder, marks, repeats| {
+    let seconds = Stopwatch::new(gpu).typical(options, |encoder, marks, repeats| {
         let mut pass = encoder.begin_compute_pass(&marks.compute(true, true));
         for _ in 0..repeats {
             buffers.dispatch(&pipelines, &mut pass)?;
@@ -90,7 +91,7 @@ pub fn time_face_normals(
         &mut encoder.begin_compute_pass(&Default::default()),
     )?;
     gpu.queue.submit([encoder.finish()]);
-    let seconds = Stopwatch::new(gpu).best(options, |encoder, marks, repeats| {
+    let seconds = Stopwatch::new(gpu).typical(options, |encoder, marks, repeats| {
         let mut pass = encoder.begin_compute_pass(&marks.compute(true, true));
         (0..repeats).for_each(|_| normals.dispatch(&mut pass));
         Ok(())
@@ -116,12 +117,10 @@ pub fn time_objects(
     let mut all = (0..objects)
         .map(|_| SkinBuffers::new(gpu, &pipelines, skin.clone(), 1))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut best = f64::INFINITY;
+    let mut frames = Vec::new();
     let begin = Instant::now();
-    let mut frames = 0;
-    while frames < 2 * options.runs.max(1)
-        || (begin.elapsed() < options.run_time && frames < 50 * options.runs)
-    {
+    let [least, most] = [2, 50].map(|each| each * options.runs.max(1));
+    while frames.len() < least || (begin.elapsed() < options.run_time && frames.len() < most) {
         let start = Instant::now();
         for buffers in &mut all {
             buffers.write_frame(gpu, 0, &frame.inputs())?;
@@ -135,8 +134,8 @@ pub fn time_objects(
         }
         gpu.queue.submit([encoder.finish()]);
         gpu.wait()?;
-        best = best.min(start.elapsed().as_secs_f64());
-        frames += 1;
+        frames.push(start.elapsed().as_secs_f64());
     }
-    Ok(best)
+    frames.sort_by(f64::total_cmp);
+    Ok(frames[frames.len() / 2])
 }

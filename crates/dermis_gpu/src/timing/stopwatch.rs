@@ -77,8 +77,8 @@ impl<'a> Stopwatch<'a> {
         Self { gpu, clock }
     }
 
-    /// Seconds of one repetition, the best of all runs. `record` records passes that do the work so many times.
-    pub(super) fn best(
+    /// Seconds of one repetition, the median of all runs. `record` records passes that do the work so many times.
+    pub(super) fn typical(
         &self,
         options: &GpuTimingOptions,
         record: impl Fn(&mut wgpu::CommandEncoder, Marks<'_>, usize) -> Result<(), GpuError>,
@@ -88,12 +88,13 @@ impl<'a> Stopwatch<'a> {
         let once = self.seconds(|encoder, marks| record(encoder, marks, 1))?;
         let wanted = options.run_time.as_secs_f64() / once.max(1e-9);
         let repeats = (wanted.ceil() as usize).clamp(1, MOST_REPEATS);
-        let mut best = f64::INFINITY;
+        let mut runs = Vec::new();
         for _ in 0..options.runs.max(1) {
             let run = self.seconds(|encoder, marks| record(encoder, marks, repeats))?;
-            best = best.min(run / repeats as f64);
+            runs.push(run / repeats as f64);
         }
-        Ok(best)
+        runs.sort_by(f64::total_cmp);
+        Ok(runs[runs.len() / 2])
     }
 
     fn seconds(

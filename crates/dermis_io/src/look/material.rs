@@ -12,6 +12,8 @@ pub struct Look {
     pub name: Option<String>,
     /// Colour and opacity, which the picture and colours of vertices are multiplied with.
     pub color: [f32; 4],
+    /// Whether the file says what `color` is; else it is glTF's default, white.
+    pub says_color: bool,
     /// Colours in sRGB, and opacity.
     pub color_picture: Option<PlacedPicture>,
     /// Bumps, as directions in tangent space.
@@ -106,6 +108,7 @@ impl Look {
         Self {
             name: material["name"].as_str().map(str::to_owned),
             color: list(color, [1.0; 4]),
+            says_color: color.is_array(),
             color_picture: PlacedPicture::new(texture, all),
             normal_picture: PlacedPicture::new(&material["normalTexture"], all),
             normal_scale: number(&material["normalTexture"]["scale"], 1.0),
@@ -185,6 +188,7 @@ mod tests {
     fn an_empty_material_has_the_defaults_of_gltf() {
         let look = Look::new(&json!({}), &Materials::default());
         assert_eq!(look.color, [1.0; 4], "white");
+        assert!(!look.says_color, "because nothing is said");
         assert_eq!(look.glow, [0.0; 3], "no light of its own");
         assert_eq!(look.opacity, Opacity::Ignored, "opaque");
         assert!(!look.is_double_sided && !look.is_unlit, "flags are off");
@@ -205,6 +209,7 @@ mod tests {
         let look = Look::new(&material, &with_images(2));
         assert_eq!(look.name.as_deref(), Some("skin"), "its name");
         assert_eq!(look.color, [0.5, 0.25, 0.125, 0.75], "its colour");
+        assert!(look.says_color, "it is given");
         let color = look.color_picture.expect("a texture");
         assert_eq!((color.image, color.uv_set), (1, 1), "image and set");
         assert_eq!(color.wrap, [Wrap::Clamp, Wrap::Mirror], "the sampler");

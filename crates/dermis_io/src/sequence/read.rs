@@ -25,7 +25,7 @@ pub struct SequenceOptions {
     /// The mesh whose points a point cache moves, when `rest` is not given.
     ///
     /// Default: the file beside the cache with the same name and another extension (`.obj`,
-    /// `.ply`, `.glb`, `.gltf`, `.npz`, in that order).
+    /// `.ply`, `.glb`, `.gltf`, `.npz`, `.abc`, in that order).
     pub mesh: Option<PathBuf>,
     /// Unit and axes of the rest mesh, and of the skin and clips in its file.
     pub placement: Placement,

@@ -68,6 +68,11 @@ fn samples(folder: &Path) -> Vec<(PathBuf, SequenceOptions)> {
         write(&at(name), &document, &WriteOptions::default()).expect("written");
         samples.push((at(name), options.clone()));
     }
+    for name in ["cloth.abc", "machine.abc", "samplings.abc", "others.abc"] {
+        let made = crate::support::repository().join("data/alembic").join(name);
+        std::fs::copy(made, at(name)).expect("copied");
+        samples.push((at(name), plain.clone()));
+    }
     samples
 }
 

@@ -1,6 +1,7 @@
 //! Tests of file formats. One binary with a module per subject, so that it links only once.
 
 mod affine_bones_on_animations;
+mod alembic;
 mod anim_space_on_characters;
 mod assembled;
 mod atlases_of_real_files;

@@ -1,5 +1,7 @@
 //! The measurements; the JSON form is the structs here, field by field.
 
+use std::time::Duration;
+
 use dermis::measure::Cost;
 use dermis::run::timing::{TimedOutput, TimingOptions};
 use dermis_gpu::Gpu;
@@ -23,6 +25,8 @@ const INFLUENCES: [usize; 3] = [2, 4, 8];
 const BONES: usize = 60;
 /// Passes of a frame: a picture; with a shadow; with a shadow and depth of two more lights.
 const PASSES: [usize; 3] = [1, 2, 4];
+/// How often everything is timed; the median counts.
+const ROUNDS: usize = 3;
 
 /// Everything that was measured.
 #[derive(Debug, Serialize)]
@@ -135,58 +139,49 @@ fn talk_of(talk: &Talk, step: usize, steps: usize) -> anyhow::Result<()> {
     talk.check_stopped()
 }
 
-/// All programs of one skin, and normals of its faces.
+/// All programs of one skin, and normals of its faces: each in every round, so that what else the machine does in between
+/// slows none of them alone.
 fn time_subject(
     gpu: &Gpu,
     subject: &Subject,
     rows: &mut Vec<Timed>,
     step: &dyn Fn(usize, usize) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let options = GpuTimingOptions::default();
     let influences = Cost::of(&subject.skin).mean_influences;
-    let mut linear_blend = None;
     let cases = cases(subject)?;
-    for (number, case) in cases.iter().enumerate() {
-        step(number, cases.len())?;
-        let Case {
-            packed,
-            frame,
-            layout,
-            ..
-        } = case;
-        let compute = time_compute(gpu, layout, &frame.inputs(), &options)?;
-        if (case.program, case.normals) == ("linear blend", "none") {
-            linear_blend = Some(compute);
+    let mut times = vec![[const { Vec::new() }; 3]; cases.len()];
+    let mut faces = Vec::new();
+    for round in 0..ROUNDS {
+        for (number, (case, all)) in cases.iter().zip(&mut times).enumerate() {
+            step(round * cases.len() + number, ROUNDS * cases.len())?;
+            for (all, time) in all.iter_mut().zip(time_case(gpu, case)?) {
+                all.push(time);
+            }
         }
-        let vertex_stage = time_vertex_stage(gpu, layout, &frame.inputs(), &options)?;
-        let cpu = packed.time(
-            &frame.inputs(),
-            &TimingOptions {
-                output: TimedOutput::Vertices,
-                ..TimingOptions::default()
-            },
-        )?;
+        faces.push(time_faces(gpu, subject, &cases)?);
+    }
+    let times: Vec<[f64; 3]> = times.into_iter().map(|all| all.map(median)).collect();
+    let faces = median(faces);
+    let is_base = |case: &Case| (case.program, case.normals) == ("linear blend", "none");
+    let base = cases.iter().position(is_base).map(|k| times[k][0]);
+    for (case, [compute, vertex_stage, cpu]) in cases.iter().zip(times) {
         rows.push(Timed {
             program: case.program,
             normals: case.normals,
             influences,
             compute_ns_per_vertex: compute,
-            times_linear_blend: linear_blend.map(|base| compute / base),
+            times_linear_blend: base.map(|base| compute / base),
             vertex_stage_ns_per_vertex: Some(vertex_stage),
-            cpu_ns_per_vertex: (case.normals != BLENDED).then_some(cpu.ns_per_vertex),
+            cpu_ns_per_vertex: (case.normals != BLENDED).then_some(cpu),
         });
     }
-    let triangles = subject.mesh.triangles();
-    if let (Some(case), false) = (cases.first(), triangles.is_empty()) {
-        let table = face_table(triangles, subject.skin.vertex_count())?;
-        let inputs = case.frame.inputs();
-        let time = time_face_normals(gpu, &case.layout, &inputs, &table, &options)?;
+    if faces.is_finite() {
         rows.push(Timed {
             program: "normals alone",
             normals: "faces",
             influences,
-            compute_ns_per_vertex: time,
-            times_linear_blend: linear_blend.map(|base| time / base),
+            compute_ns_per_vertex: faces,
+            times_linear_blend: base.map(|base| faces / base),
             vertex_stage_ns_per_vertex: None,
             cpu_ns_per_vertex: None,
         });
@@ -194,9 +189,60 @@ fn time_subject(
     Ok(())
 }
 
+/// The one in the middle, which neither a busy moment of the machine nor a quiet one has a part in.
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Nanoseconds per vertex: the compute pass, the vertex stage, and one thread of the processor.
+fn time_case(gpu: &Gpu, case: &Case) -> anyhow::Result<[f64; 3]> {
+    let inputs = case.frame.inputs();
+    let options = options(gpu);
+    let cpu = TimingOptions {
+        output: TimedOutput::Vertices,
+        run_time: options.run_time,
+        ..TimingOptions::default()
+    };
+    Ok([
+        time_compute(gpu, &case.layout, &inputs, &options)?,
+        time_vertex_stage(gpu, &case.layout, &inputs, &options)?,
+        case.packed.time(&inputs, &cpu)?.ns_per_vertex,
+    ])
+}
+
+/// Normals of faces; endless where there are none.
+fn time_faces(gpu: &Gpu, subject: &Subject, cases: &[Case]) -> anyhow::Result<f64> {
+    let triangles = subject.mesh.triangles();
+    let (Some(case), false) = (cases.first(), triangles.is_empty()) else {
+        return Ok(f64::INFINITY);
+    };
+    let table = face_table(triangles, subject.skin.vertex_count())?;
+    let inputs = case.frame.inputs();
+    Ok(time_face_normals(
+        gpu,
+        &case.layout,
+        &inputs,
+        &table,
+        &options(gpu),
+    )?)
+}
+
+/// How long each is timed. A program that acts as a card shares the processor with all else, so its times scatter: many
+/// short runs have a steadier median than few long ones.
+fn options(gpu: &Gpu) -> GpuTimingOptions {
+    match gpu.is_software() {
+        true => GpuTimingOptions {
+            runs: 9,
+            run_time: Duration::from_millis(6),
+        },
+        false => GpuTimingOptions::default(),
+    }
+}
+
 /// Frames of several passes, posed by each or once before them.
 fn time_frames(gpu: &Gpu, subject: &Subject, talk: &Talk) -> anyhow::Result<Vec<Passes>> {
-    let options = GpuTimingOptions::default();
+    let options = options(gpu);
     let cases = cases(subject)?;
     let Some(case) = cases.iter().find(|case| case.normals == "rest") else {
         return Ok(Vec::new());
@@ -206,21 +252,26 @@ fn time_frames(gpu: &Gpu, subject: &Subject, talk: &Talk) -> anyhow::Result<Vec<
         inputs: case.frame.inputs(),
         triangles: subject.mesh.triangles(),
     };
-    PASSES
-        .iter()
-        .map(|&passes| {
-            talk.check_stopped()?;
-            let time = |stage| time_passes(gpu, &drawn, passes, stage, &options);
-            let compute_ns_per_vertex = time(SkinStage::Compute)?;
-            let vertex_stage_ns_per_vertex = time(SkinStage::Vertex)?;
-            Ok(Passes {
-                passes,
-                compute_ns_per_vertex,
-                vertex_stage_ns_per_vertex,
-                ratio: vertex_stage_ns_per_vertex / compute_ns_per_vertex,
-            })
-        })
-        .collect()
+    let mut times = [const { [const { Vec::new() }; 2] }; PASSES.len()];
+    for _ in 0..ROUNDS {
+        for (passes, both) in PASSES.into_iter().zip(&mut times) {
+            for (stage, all) in [SkinStage::Compute, SkinStage::Vertex]
+                .into_iter()
+                .zip(both)
+            {
+                talk.check_stopped()?;
+                all.push(time_passes(gpu, &drawn, passes, stage, &options)?);
+            }
+        }
+    }
+    let rows = PASSES.into_iter().zip(times.map(|both| both.map(median)));
+    let rows = rows.map(|(passes, [compute, vertex_stage])| Passes {
+        passes,
+        compute_ns_per_vertex: compute,
+        vertex_stage_ns_per_vertex: vertex_stage,
+        ratio: vertex_stage / compute,
+    });
+    Ok(rows.collect())
 }
 
 /// The cost model of a program, from frames of made bodies of many sizes.

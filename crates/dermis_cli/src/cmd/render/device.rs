@@ -23,7 +23,11 @@ pub(super) enum Drawer {
     Cpu,
     /// A graphics card.
     #[cfg(feature = "gpu")]
-    Gpu(Box<dermis_gpu::draw::Renderer>),
+    Gpu {
+        renderer: Box<dermis_gpu::draw::Renderer>,
+        /// Whether the processor may take over.
+        may_give_up: bool,
+    },
 }
 
 impl Drawer {
@@ -50,7 +54,10 @@ impl Drawer {
             });
             return Ok(Self::Cpu);
         }
-        Ok(Self::Gpu(Box::new(dermis_gpu::draw::Renderer::new(gpu)?)))
+        Ok(Self::Gpu {
+            renderer: Box::new(dermis_gpu::draw::Renderer::new(gpu)?),
+            may_give_up: device == Device::Auto,
+        })
     }
 
     /// The processor: there is nothing else in this build.
@@ -65,21 +72,37 @@ impl Drawer {
         match self {
             Self::Cpu => "processor".to_owned(),
             #[cfg(feature = "gpu")]
-            Self::Gpu(renderer) => renderer.gpu().description(),
+            Self::Gpu { renderer, .. } => renderer.gpu().description(),
         }
     }
 
-    /// Draws a picture.
+    /// Draws a picture; what a card cannot draw, such as too large a mesh, the processor draws unless the card was asked for.
     pub(super) fn draw(
         &mut self,
         scene: &Scene<'_>,
         camera: &Camera,
         [width, height]: [u32; 2],
+        talk: &Talk,
     ) -> anyhow::Result<Image> {
-        match self {
-            Self::Cpu => Ok(dermis_render::render(scene, camera, width, height)?),
-            #[cfg(feature = "gpu")]
-            Self::Gpu(renderer) => Ok(renderer.draw(scene, camera, width, height)?),
+        #[cfg(feature = "gpu")]
+        if let Self::Gpu {
+            renderer,
+            may_give_up,
+        } = self
+        {
+            match renderer.draw(scene, camera, width, height) {
+                Ok(image) => return Ok(image),
+                Err(error) if !*may_give_up => {
+                    bail!("--device gpu: {error}; --device cpu draws the same picture")
+                }
+                Err(error) => {
+                    talk.remark(format!("note: {error}; drawing on the processor instead"));
+                    *self = Self::Cpu;
+                }
+            }
         }
+        #[cfg(not(feature = "gpu"))]
+        let _ = talk;
+        Ok(dermis_render::render(scene, camera, width, height)?)
     }
 }

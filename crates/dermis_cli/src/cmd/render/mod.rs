@@ -190,7 +190,7 @@ impl Studio<'_> {
             // Either all shots from one place, or one shot from all places.
             let shot = &shown.shots[k.min(shown.shots.len() - 1)];
             let view = &views[k.min(views.len() - 1)];
-            let image = self.draw(shot, &view.camera)?;
+            let image = self.draw(shot, &view.camera, talk)?;
             if plan.kind == Kind::Files {
                 let path = plan.file(k);
                 overwrite::check([&path], [input], talk)?;
@@ -252,7 +252,7 @@ impl Studio<'_> {
     }
 
     /// One picture.
-    fn draw(&mut self, shot: &Shot, camera: &Camera) -> anyhow::Result<Image> {
+    fn draw(&mut self, shot: &Shot, camera: &Camera, talk: &Talk) -> anyhow::Result<Image> {
         let started = Instant::now();
         let posed = self.stage.posed(&shot.positions);
         let ground = Ground {
@@ -270,7 +270,7 @@ impl Studio<'_> {
             },
             ground: (!self.args.no_ground).then_some(ground),
         };
-        let image = self.drawer.draw(&scene, camera, self.size);
+        let image = self.drawer.draw(&scene, camera, self.size, talk);
         self.seconds += started.elapsed().as_secs_f64();
         image
     }
@@ -335,7 +335,7 @@ mod tests {
             (1, [320, 320], 1),
             (2, [320, 320], 2),
             (8, [320, 320], 4),
-            (9, [320, 320], 5),
+            (9, [320, 320], 3),
             (12, [320, 320], 4),
             (8, [100, 400], 8),
             (3, [400, 100], 1),

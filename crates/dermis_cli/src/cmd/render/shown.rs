@@ -123,8 +123,13 @@ fn source<'a>(
     }
     match (wants_motion, &document.skin) {
         (true, _) if !document.frames.is_empty() => {
-            let rate = motion_rate(document, args.fps, talk).unwrap_or(FRAMES_PER_SECOND);
-            Ok(Source::Frames(&document.frames, rate))
+            // How fast meshes follow each other is no matter where they stand side by side.
+            let rate = match args.frames.is_some() || args.fps.is_some() {
+                true => motion_rate(document, args.fps, talk),
+                false => document.motion_rate(None).frames_per_second,
+            };
+            // Poses that have nothing to do with each other are seen for a second each.
+            Ok(Source::Frames(&document.frames, rate.unwrap_or(1.0)))
         }
         (true, Some(_)) => bail!(
             "{file}: has no clip to show: give poses with --pose or --poses, or leave out --time, --sheet and --frames"

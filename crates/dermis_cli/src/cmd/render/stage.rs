@@ -8,8 +8,8 @@ use dermis_io::{
 };
 use dermis_render::glam::{Vec3, Vec4};
 use dermis_render::{
-    Glow, Material, NormalMap, Opacity, Paint, Shading, Sides, Surface, SurfaceFollower,
-    TexturePicture, Wireframe, Wrap,
+    CLAY, Glow, Material, NormalMap, Opacity, Paint, Shading, Sides, Surface, SurfaceFollower,
+    TexturePicture, Wireframe, Wrap, linear_from_srgb3,
 };
 
 use crate::report::single;
@@ -151,10 +151,16 @@ impl Stage {
             false => texture(placed, Encoding::Srgb),
         };
         let bumps = texture(&look.normal_picture, Encoding::Linear);
+        let picture = laid(&look.color_picture, &part.color_uvs);
+        let is_unsaid = !look.says_color && picture.is_none() && self.colors[k].is_empty();
         Material {
-            color: look.color,
+            color: match is_unsaid {
+                // White would be too bright for the light on it to show a shape.
+                true => linear_from_srgb3(CLAY).extend(1.0).to_array(),
+                false => look.color,
+            },
             uvs: &part.color_uvs,
-            picture: laid(&look.color_picture, &part.color_uvs),
+            picture,
             vertex_colors: &self.colors[k],
             normal_map: (bumps.filter(|_| !part.tangents.is_empty())).map(|picture| NormalMap {
                 uvs: &part.normal_uvs,

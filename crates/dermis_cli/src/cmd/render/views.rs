@@ -115,3 +115,107 @@ fn axis_of(points: impl Iterator<Item = Vec3>) -> Vec3 {
         false => Vec3::ZERO,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        args: RenderArgs,
+    }
+
+    fn typed(flags: &str) -> RenderArgs {
+        let words = ["render", "in.glb", "-o", "out.png"].into_iter();
+        Typed::parse_from(words.chain(flags.split_whitespace())).args
+    }
+
+    /// A long thing that stands beside the origin, in two places.
+    fn shots() -> Vec<Shot> {
+        let long = |shift: f32| {
+            let corners = [[5.0, 0.0, 0.0], [9.0, 0.5, 0.2], [5.0, 2.0, 0.3]];
+            Shot {
+                positions: corners.map(|c| Vec3::from(c) + shift * Vec3::Z).to_vec(),
+                caption: String::new(),
+                time: None,
+            }
+        };
+        vec![long(0.0), long(1.5)]
+    }
+
+    #[test]
+    fn all_of_all_pictures_is_seen_from_all_around_and_fills_the_picture() {
+        let shots = shots();
+        for flags in [
+            "--turntable --count 5",
+            "--turntable --orthographic --view top --count 3",
+            "--field-of-view 90",
+            "--direction 1,2,3",
+        ] {
+            let args = typed(flags);
+            let found = views(&args, &shots[0].positions, &shots, [400, 200], true);
+            let mut widest: f32 = 0.0;
+            for view in &found {
+                for point in shots.iter().flat_map(|shot| &shot.positions) {
+                    let place = view.camera.place_in_picture(*point, 2.0);
+                    let [x, y] = place.unwrap_or_else(|| panic!("{flags}: it is seen"));
+                    let off = (x - 0.5).abs().max((y - 0.5).abs());
+                    assert!(off < 0.43, "{flags}: at {x}, {y}");
+                    widest = widest.max(off);
+                }
+            }
+            assert!(widest > 0.25, "{flags}: {widest} is far from the border");
+        }
+    }
+
+    #[test]
+    fn sides_are_those_of_a_character_that_faces_z() {
+        let shots = shots();
+        for (side, towards) in [
+            ("front", Vec3::Z),
+            ("back", Vec3::NEG_Z),
+            ("left", Vec3::X),
+            ("right", Vec3::NEG_X),
+            ("top", Vec3::Y),
+            ("bottom", Vec3::NEG_Y),
+        ] {
+            let args = typed(&format!("--view {side}"));
+            let views = views(&args, &shots[0].positions, &shots, [100, 100], false);
+            let camera = &views[0].camera;
+            let found = (camera.eye - camera.target).normalize();
+            assert!(found.distance(towards) < 1e-4, "{side}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_turn_goes_once_around() {
+        let shots = shots();
+        let args = typed("--turntable --count 4 --view front");
+        let found = views(&args, &shots[0].positions, &shots, [100, 100], false);
+        let degrees: Vec<f32> = found.iter().map(|view| view.degrees).collect();
+        assert_eq!(degrees, [0.0, 90.0, 180.0, 270.0], "evenly");
+        for (view, towards) in found
+            .iter()
+            .zip([Vec3::Z, Vec3::X, Vec3::NEG_Z, Vec3::NEG_X])
+        {
+            let seen_from = (view.camera.eye - view.camera.target).normalize();
+            assert!(seen_from.distance(towards) < 1e-4, "{seen_from}");
+        }
+        let count = |flags: &str, is_sheet: bool| {
+            views(
+                &typed(flags),
+                &shots[0].positions,
+                &shots,
+                [100, 100],
+                is_sheet,
+            )
+            .len()
+        };
+        assert_eq!(count("--turntable", true), 8, "on a sheet");
+        assert_eq!(count("--turntable", false), 48, "as frames");
+        assert_eq!(count("", true), 1, "no turn");
+    }
+}

@@ -56,7 +56,7 @@ pub(crate) const REFUSED: &[Refused] = &[
     ),
     (
         "decompose no_bones.npz --bones 3 -o out.fbx",
-        &["out.fbx", "not supported"],
+        &["out.fbx", "is written as .glb or .gltf"],
     ),
     (
         "decompose no_bones.npz --bones 3 -o in_the_way/out.glb",

@@ -37,6 +37,9 @@ use times::Clock;
 
 pub use times::StageTimes;
 
+/// The air is as thick as if the crowd were at least so wide, in heights of the character.
+const LEAST_ACROSS: f32 = 80.0;
+
 /// Draws a crowd.
 ///
 /// Everything is made once: pipelines, buffers, and room for all instances at once. A frame writes the camera and hands in
@@ -90,7 +93,7 @@ impl CrowdRenderer {
             target: Target::new(gpu, size)?,
             clock: Clock::new(gpu),
             gpu: gpu.clone(),
-            across: (2.0 * widest).max(10.0 * character.height() as f32),
+            across: (2.0 * widest).max(LEAST_ACROSS * character.height() as f32),
             character,
             instances,
             size,

@@ -11,7 +11,7 @@ const GROUND: Vec3 = Vec3::new(0.50, 0.48, 0.45);
 const HORIZON: Vec3 = Vec3::new(0.76, 0.80, 0.85);
 const SKY: Vec3 = Vec3::new(0.36, 0.53, 0.78);
 /// Air is thick enough for this share to be seen through it across the whole crowd.
-const CLEAR_ACROSS: f32 = 0.45;
+const CLEAR_ACROSS: f32 = 0.5;
 /// Darkness in the middle of a shadow.
 const SHADOW: f32 = 0.6;
 /// Radius of a shadow, as a share of the character's width.

@@ -5,7 +5,7 @@ use dermis_render::{Camera, Image};
 use glam::Vec3;
 
 use super::super::moves::evaluate;
-use super::super::tests::{camera_in, character, crowd_of};
+use super::super::tests::{camera_in, character, crowd_of, free_character};
 use super::super::{Choice, CrowdLook, FrameOptions, Instance, Plan, View};
 use super::*;
 
@@ -24,8 +24,11 @@ fn card() -> Option<Gpu> {
 }
 
 fn crowd(count: usize) -> Option<CrowdRenderer> {
+    crowd_with(character().1, count)
+}
+
+fn crowd_with(character: Character, count: usize) -> Option<CrowdRenderer> {
     let gpu = card()?;
-    let (_, character) = character();
     let instances = crowd_of(&character, count);
     let look = CrowdLook::default();
     Some(CrowdRenderer::new(&gpu, character, instances, &look, SIZE).expect("a small crowd"))
@@ -143,7 +146,15 @@ fn by_run(
 
 #[test]
 fn fact_r1_positions_of_drawn_instances_are_those_of_run_to_rounding() {
-    let Some(mut crowd) = crowd(120) else { return };
+    for character in [character().1, free_character()] {
+        let Some(crowd) = crowd_with(character, 120) else {
+            return;
+        };
+        positions_are_those_of_run(crowd);
+    }
+}
+
+fn positions_are_those_of_run(mut crowd: CrowdRenderer) {
     let size = crowd.character().ball.radius as f32;
     let (mut levels, mut between) = (std::collections::BTreeSet::new(), 0);
     for (camera, pixels) in cameras(&crowd).into_iter().zip([0.05, 0.5, 1.0, 1.0]) {

@@ -1,0 +1,4 @@
+//! Any bytes as a .abc file: a document or an error, never a panic.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dermis_fuzz::read("abc", bytes));
