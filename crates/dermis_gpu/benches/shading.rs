@@ -167,12 +167,15 @@ mod with_gpu {
         )?)
     }
 
-    /// What each pass of a tangent map takes: its name, how many texels it writes, milliseconds.
+    /// What a pass of a tangent map takes: its name, how many texels it writes, milliseconds.
+    type Timed = (&'static str, usize, f64);
+
+    /// The passes of a tangent map, one by one.
     fn passes(
         gpu: &Gpu,
         fine: &Tube,
         coarse: &Tube,
-    ) -> Result<Vec<(&'static str, usize, f64)>, Box<dyn std::error::Error>> {
+    ) -> Result<Vec<Timed>, Box<dyn std::error::Error>> {
         let packed = PackedSkin::new(&fine.truth, &PackOptions::default())?;
         let skin = GpuSkin::new(&packed)?;
         let pipelines = SkinPipelines::new(gpu, &[skin.kind]);

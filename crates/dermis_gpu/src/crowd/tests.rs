@@ -155,7 +155,7 @@ fn fact_r2_culled_instances_have_no_vertex_in_the_picture_in_any_legal_pose() {
             }
             culled.set(culled.get() + 1);
             // A few of each camera's: others have their turn with other cameras.
-            if (number + plan.drawn.len()) % 25 > 0 {
+            if !(number + plan.drawn.len()).is_multiple_of(25) {
                 continue;
             }
             for vertex in &shapes[number % shapes.len()] {
