@@ -61,6 +61,7 @@ pub(super) fn character() -> (Document, Character) {
 }
 
 /// The same in animation space.
+#[cfg(feature = "wgpu")]
 pub(super) fn free_character() -> Character {
     let mut document = document();
     let skin = document.skin.take().expect("it has one");
