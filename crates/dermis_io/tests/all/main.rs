@@ -15,6 +15,7 @@ mod formats;
 mod formats_hostile;
 mod formats_keep_their_promises;
 mod glb_plays_elsewhere;
+mod levels_on_characters;
 mod normals_on_characters;
 mod old_versions;
 #[path = "../../../../tests/support/overlaps.rs"]
